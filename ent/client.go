@@ -26,6 +26,7 @@ import (
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/counter"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
@@ -47,6 +48,7 @@ import (
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -98,6 +100,8 @@ type Client struct {
 	AttributeMapping *AttributeMappingClient
 	// AuditLogEntry is the client for interacting with the AuditLogEntry builders.
 	AuditLogEntry *AuditLogEntryClient
+	// ChatChannel is the client for interacting with the ChatChannel builders.
+	ChatChannel *ChatChannelClient
 	// Counter is the client for interacting with the Counter builders.
 	Counter *CounterClient
 	// Dashboard is the client for interacting with the Dashboard builders.
@@ -140,6 +144,8 @@ type Client struct {
 	IngestUsage *IngestUsageClient
 	// IntegrationConnection is the client for interacting with the IntegrationConnection builders.
 	IntegrationConnection *IntegrationConnectionClient
+	// IntegrationIdentity is the client for interacting with the IntegrationIdentity builders.
+	IntegrationIdentity *IntegrationIdentityClient
 	// IntegrationLogin is the client for interacting with the IntegrationLogin builders.
 	IntegrationLogin *IntegrationLoginClient
 	// Investigation is the client for interacting with the Investigation builders.
@@ -205,6 +211,7 @@ func (c *Client) init() {
 	c.ApiKey = NewApiKeyClient(c.config)
 	c.AttributeMapping = NewAttributeMappingClient(c.config)
 	c.AuditLogEntry = NewAuditLogEntryClient(c.config)
+	c.ChatChannel = NewChatChannelClient(c.config)
 	c.Counter = NewCounterClient(c.config)
 	c.Dashboard = NewDashboardClient(c.config)
 	c.DashboardShare = NewDashboardShareClient(c.config)
@@ -226,6 +233,7 @@ func (c *Client) init() {
 	c.IngestOutcomes = NewIngestOutcomesClient(c.config)
 	c.IngestUsage = NewIngestUsageClient(c.config)
 	c.IntegrationConnection = NewIntegrationConnectionClient(c.config)
+	c.IntegrationIdentity = NewIntegrationIdentityClient(c.config)
 	c.IntegrationLogin = NewIntegrationLoginClient(c.config)
 	c.Investigation = NewInvestigationClient(c.config)
 	c.Invitation = NewInvitationClient(c.config)
@@ -350,6 +358,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ApiKey:                 NewApiKeyClient(cfg),
 		AttributeMapping:       NewAttributeMappingClient(cfg),
 		AuditLogEntry:          NewAuditLogEntryClient(cfg),
+		ChatChannel:            NewChatChannelClient(cfg),
 		Counter:                NewCounterClient(cfg),
 		Dashboard:              NewDashboardClient(cfg),
 		DashboardShare:         NewDashboardShareClient(cfg),
@@ -371,6 +380,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		IngestOutcomes:         NewIngestOutcomesClient(cfg),
 		IngestUsage:            NewIngestUsageClient(cfg),
 		IntegrationConnection:  NewIntegrationConnectionClient(cfg),
+		IntegrationIdentity:    NewIntegrationIdentityClient(cfg),
 		IntegrationLogin:       NewIntegrationLoginClient(cfg),
 		Investigation:          NewInvestigationClient(cfg),
 		Invitation:             NewInvitationClient(cfg),
@@ -422,6 +432,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ApiKey:                 NewApiKeyClient(cfg),
 		AttributeMapping:       NewAttributeMappingClient(cfg),
 		AuditLogEntry:          NewAuditLogEntryClient(cfg),
+		ChatChannel:            NewChatChannelClient(cfg),
 		Counter:                NewCounterClient(cfg),
 		Dashboard:              NewDashboardClient(cfg),
 		DashboardShare:         NewDashboardShareClient(cfg),
@@ -443,6 +454,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		IngestOutcomes:         NewIngestOutcomesClient(cfg),
 		IngestUsage:            NewIngestUsageClient(cfg),
 		IntegrationConnection:  NewIntegrationConnectionClient(cfg),
+		IntegrationIdentity:    NewIntegrationIdentityClient(cfg),
 		IntegrationLogin:       NewIntegrationLoginClient(cfg),
 		Investigation:          NewInvestigationClient(cfg),
 		Invitation:             NewInvitationClient(cfg),
@@ -496,16 +508,17 @@ func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
 		c.AgentFeedback, c.AlertCheckBatch, c.AlertCursor, c.AlertDestination,
 		c.AlertIncident, c.AlertRule, c.AlertRuleState, c.ApiKey, c.AttributeMapping,
-		c.AuditLogEntry, c.Counter, c.Dashboard, c.DashboardShare, c.DashboardVersion,
-		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.ErrorInbox,
-		c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent, c.ErrorIssueFingerprint,
-		c.ErrorIssuePullRequest, c.ErrorIssueVerification, c.ErrorPolicy,
-		c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage,
-		c.IntegrationConnection, c.IntegrationLogin, c.Investigation, c.Invitation,
-		c.IssueActor, c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient,
-		c.OAuthGrant, c.OAuthToken, c.Organization, c.Plan, c.Recommendation,
-		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.SourceRepository, c.User,
-		c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
+		c.AuditLogEntry, c.ChatChannel, c.Counter, c.Dashboard, c.DashboardShare,
+		c.DashboardVersion, c.DeletedOrganization, c.Delivery, c.DeviceLogin,
+		c.ErrorInbox, c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent,
+		c.ErrorIssueFingerprint, c.ErrorIssuePullRequest, c.ErrorIssueVerification,
+		c.ErrorPolicy, c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes,
+		c.IngestUsage, c.IntegrationConnection, c.IntegrationIdentity,
+		c.IntegrationLogin, c.Investigation, c.Invitation, c.IssueActor,
+		c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient, c.OAuthGrant,
+		c.OAuthToken, c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy,
+		c.ScrapeTarget, c.Session, c.SourceRepository, c.User, c.UserIdentity,
+		c.WebhookDelivery, c.WorkNode, c.WorkShard,
 	} {
 		n.Use(hooks...)
 	}
@@ -517,16 +530,17 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
 		c.AgentFeedback, c.AlertCheckBatch, c.AlertCursor, c.AlertDestination,
 		c.AlertIncident, c.AlertRule, c.AlertRuleState, c.ApiKey, c.AttributeMapping,
-		c.AuditLogEntry, c.Counter, c.Dashboard, c.DashboardShare, c.DashboardVersion,
-		c.DeletedOrganization, c.Delivery, c.DeviceLogin, c.ErrorInbox,
-		c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent, c.ErrorIssueFingerprint,
-		c.ErrorIssuePullRequest, c.ErrorIssueVerification, c.ErrorPolicy,
-		c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage,
-		c.IntegrationConnection, c.IntegrationLogin, c.Investigation, c.Invitation,
-		c.IssueActor, c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient,
-		c.OAuthGrant, c.OAuthToken, c.Organization, c.Plan, c.Recommendation,
-		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.SourceRepository, c.User,
-		c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
+		c.AuditLogEntry, c.ChatChannel, c.Counter, c.Dashboard, c.DashboardShare,
+		c.DashboardVersion, c.DeletedOrganization, c.Delivery, c.DeviceLogin,
+		c.ErrorInbox, c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent,
+		c.ErrorIssueFingerprint, c.ErrorIssuePullRequest, c.ErrorIssueVerification,
+		c.ErrorPolicy, c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes,
+		c.IngestUsage, c.IntegrationConnection, c.IntegrationIdentity,
+		c.IntegrationLogin, c.Investigation, c.Invitation, c.IssueActor,
+		c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient, c.OAuthGrant,
+		c.OAuthToken, c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy,
+		c.ScrapeTarget, c.Session, c.SourceRepository, c.User, c.UserIdentity,
+		c.WebhookDelivery, c.WorkNode, c.WorkShard,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -555,6 +569,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.AttributeMapping.mutate(ctx, m)
 	case *AuditLogEntryMutation:
 		return c.AuditLogEntry.mutate(ctx, m)
+	case *ChatChannelMutation:
+		return c.ChatChannel.mutate(ctx, m)
 	case *CounterMutation:
 		return c.Counter.mutate(ctx, m)
 	case *DashboardMutation:
@@ -597,6 +613,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.IngestUsage.mutate(ctx, m)
 	case *IntegrationConnectionMutation:
 		return c.IntegrationConnection.mutate(ctx, m)
+	case *IntegrationIdentityMutation:
+		return c.IntegrationIdentity.mutate(ctx, m)
 	case *IntegrationLoginMutation:
 		return c.IntegrationLogin.mutate(ctx, m)
 	case *InvestigationMutation:
@@ -2181,6 +2199,171 @@ func (c *AuditLogEntryClient) mutate(ctx context.Context, m *AuditLogEntryMutati
 		return (&AuditLogEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown AuditLogEntry mutation op: %q", m.Op())
+	}
+}
+
+// ChatChannelClient is a client for the ChatChannel schema.
+type ChatChannelClient struct {
+	config
+}
+
+// NewChatChannelClient returns a client for the ChatChannel from the given config.
+func NewChatChannelClient(c config) *ChatChannelClient {
+	return &ChatChannelClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `chatchannel.Hooks(f(g(h())))`.
+func (c *ChatChannelClient) Use(hooks ...Hook) {
+	c.hooks.ChatChannel = append(c.hooks.ChatChannel, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `chatchannel.Intercept(f(g(h())))`.
+func (c *ChatChannelClient) Intercept(interceptors ...Interceptor) {
+	c.inters.ChatChannel = append(c.inters.ChatChannel, interceptors...)
+}
+
+// Create returns a builder for creating a ChatChannel entity.
+func (c *ChatChannelClient) Create() *ChatChannelCreate {
+	mutation := newChatChannelMutation(c.config, OpCreate)
+	return &ChatChannelCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of ChatChannel entities.
+func (c *ChatChannelClient) CreateBulk(builders ...*ChatChannelCreate) *ChatChannelCreateBulk {
+	return &ChatChannelCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *ChatChannelClient) MapCreateBulk(slice any, setFunc func(*ChatChannelCreate, int)) *ChatChannelCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &ChatChannelCreateBulk{err: fmt.Errorf("calling to ChatChannelClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*ChatChannelCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &ChatChannelCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for ChatChannel.
+func (c *ChatChannelClient) Update() *ChatChannelUpdate {
+	mutation := newChatChannelMutation(c.config, OpUpdate)
+	return &ChatChannelUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *ChatChannelClient) UpdateOne(_m *ChatChannel) *ChatChannelUpdateOne {
+	mutation := newChatChannelMutation(c.config, OpUpdateOne, withChatChannel(_m))
+	return &ChatChannelUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *ChatChannelClient) UpdateOneID(id uuid.UUID) *ChatChannelUpdateOne {
+	mutation := newChatChannelMutation(c.config, OpUpdateOne, withChatChannelID(id))
+	return &ChatChannelUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for ChatChannel.
+func (c *ChatChannelClient) Delete() *ChatChannelDelete {
+	mutation := newChatChannelMutation(c.config, OpDelete)
+	return &ChatChannelDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *ChatChannelClient) DeleteOne(_m *ChatChannel) *ChatChannelDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *ChatChannelClient) DeleteOneID(id uuid.UUID) *ChatChannelDeleteOne {
+	builder := c.Delete().Where(chatchannel.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &ChatChannelDeleteOne{builder}
+}
+
+// Query returns a query builder for ChatChannel.
+func (c *ChatChannelClient) Query() *ChatChannelQuery {
+	return &ChatChannelQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeChatChannel},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a ChatChannel entity by its id.
+func (c *ChatChannelClient) Get(ctx context.Context, id uuid.UUID) (*ChatChannel, error) {
+	return c.Query().Where(chatchannel.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *ChatChannelClient) GetX(ctx context.Context, id uuid.UUID) *ChatChannel {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a ChatChannel.
+func (c *ChatChannelClient) QueryOrganization(_m *ChatChannel) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(chatchannel.Table, chatchannel.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, chatchannel.OrganizationTable, chatchannel.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryConnection queries the connection edge of a ChatChannel.
+func (c *ChatChannelClient) QueryConnection(_m *ChatChannel) *IntegrationConnectionQuery {
+	query := (&IntegrationConnectionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(chatchannel.Table, chatchannel.FieldID, id),
+			sqlgraph.To(integrationconnection.Table, integrationconnection.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, chatchannel.ConnectionTable, chatchannel.ConnectionColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *ChatChannelClient) Hooks() []Hook {
+	return c.hooks.ChatChannel
+}
+
+// Interceptors returns the client interceptors.
+func (c *ChatChannelClient) Interceptors() []Interceptor {
+	return c.inters.ChatChannel
+}
+
+func (c *ChatChannelClient) mutate(ctx context.Context, m *ChatChannelMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&ChatChannelCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&ChatChannelUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&ChatChannelUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&ChatChannelDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown ChatChannel mutation op: %q", m.Op())
 	}
 }
 
@@ -5464,6 +5647,22 @@ func (c *IntegrationConnectionClient) QueryRepositories(_m *IntegrationConnectio
 	return query
 }
 
+// QueryChannels queries the channels edge of a IntegrationConnection.
+func (c *IntegrationConnectionClient) QueryChannels(_m *IntegrationConnection) *ChatChannelQuery {
+	query := (&ChatChannelClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, id),
+			sqlgraph.To(chatchannel.Table, chatchannel.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.ChannelsTable, integrationconnection.ChannelsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *IntegrationConnectionClient) Hooks() []Hook {
 	return c.hooks.IntegrationConnection
@@ -5486,6 +5685,171 @@ func (c *IntegrationConnectionClient) mutate(ctx context.Context, m *Integration
 		return (&IntegrationConnectionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown IntegrationConnection mutation op: %q", m.Op())
+	}
+}
+
+// IntegrationIdentityClient is a client for the IntegrationIdentity schema.
+type IntegrationIdentityClient struct {
+	config
+}
+
+// NewIntegrationIdentityClient returns a client for the IntegrationIdentity from the given config.
+func NewIntegrationIdentityClient(c config) *IntegrationIdentityClient {
+	return &IntegrationIdentityClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `integrationidentity.Hooks(f(g(h())))`.
+func (c *IntegrationIdentityClient) Use(hooks ...Hook) {
+	c.hooks.IntegrationIdentity = append(c.hooks.IntegrationIdentity, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `integrationidentity.Intercept(f(g(h())))`.
+func (c *IntegrationIdentityClient) Intercept(interceptors ...Interceptor) {
+	c.inters.IntegrationIdentity = append(c.inters.IntegrationIdentity, interceptors...)
+}
+
+// Create returns a builder for creating a IntegrationIdentity entity.
+func (c *IntegrationIdentityClient) Create() *IntegrationIdentityCreate {
+	mutation := newIntegrationIdentityMutation(c.config, OpCreate)
+	return &IntegrationIdentityCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of IntegrationIdentity entities.
+func (c *IntegrationIdentityClient) CreateBulk(builders ...*IntegrationIdentityCreate) *IntegrationIdentityCreateBulk {
+	return &IntegrationIdentityCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IntegrationIdentityClient) MapCreateBulk(slice any, setFunc func(*IntegrationIdentityCreate, int)) *IntegrationIdentityCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IntegrationIdentityCreateBulk{err: fmt.Errorf("calling to IntegrationIdentityClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IntegrationIdentityCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IntegrationIdentityCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for IntegrationIdentity.
+func (c *IntegrationIdentityClient) Update() *IntegrationIdentityUpdate {
+	mutation := newIntegrationIdentityMutation(c.config, OpUpdate)
+	return &IntegrationIdentityUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IntegrationIdentityClient) UpdateOne(_m *IntegrationIdentity) *IntegrationIdentityUpdateOne {
+	mutation := newIntegrationIdentityMutation(c.config, OpUpdateOne, withIntegrationIdentity(_m))
+	return &IntegrationIdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IntegrationIdentityClient) UpdateOneID(id uuid.UUID) *IntegrationIdentityUpdateOne {
+	mutation := newIntegrationIdentityMutation(c.config, OpUpdateOne, withIntegrationIdentityID(id))
+	return &IntegrationIdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for IntegrationIdentity.
+func (c *IntegrationIdentityClient) Delete() *IntegrationIdentityDelete {
+	mutation := newIntegrationIdentityMutation(c.config, OpDelete)
+	return &IntegrationIdentityDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IntegrationIdentityClient) DeleteOne(_m *IntegrationIdentity) *IntegrationIdentityDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IntegrationIdentityClient) DeleteOneID(id uuid.UUID) *IntegrationIdentityDeleteOne {
+	builder := c.Delete().Where(integrationidentity.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IntegrationIdentityDeleteOne{builder}
+}
+
+// Query returns a query builder for IntegrationIdentity.
+func (c *IntegrationIdentityClient) Query() *IntegrationIdentityQuery {
+	return &IntegrationIdentityQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIntegrationIdentity},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a IntegrationIdentity entity by its id.
+func (c *IntegrationIdentityClient) Get(ctx context.Context, id uuid.UUID) (*IntegrationIdentity, error) {
+	return c.Query().Where(integrationidentity.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IntegrationIdentityClient) GetX(ctx context.Context, id uuid.UUID) *IntegrationIdentity {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a IntegrationIdentity.
+func (c *IntegrationIdentityClient) QueryOrganization(_m *IntegrationIdentity) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationidentity.Table, integrationidentity.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, integrationidentity.OrganizationTable, integrationidentity.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a IntegrationIdentity.
+func (c *IntegrationIdentityClient) QueryUser(_m *IntegrationIdentity) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationidentity.Table, integrationidentity.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, integrationidentity.UserTable, integrationidentity.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *IntegrationIdentityClient) Hooks() []Hook {
+	return c.hooks.IntegrationIdentity
+}
+
+// Interceptors returns the client interceptors.
+func (c *IntegrationIdentityClient) Interceptors() []Interceptor {
+	return c.inters.IntegrationIdentity
+}
+
+func (c *IntegrationIdentityClient) mutate(ctx context.Context, m *IntegrationIdentityMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IntegrationIdentityCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IntegrationIdentityUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IntegrationIdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IntegrationIdentityDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown IntegrationIdentity mutation op: %q", m.Op())
 	}
 }
 
@@ -7759,6 +8123,38 @@ func (c *OrganizationClient) QuerySourceRepositories(_m *Organization) *SourceRe
 	return query
 }
 
+// QueryChatChannels queries the chat_channels edge of a Organization.
+func (c *OrganizationClient) QueryChatChannels(_m *Organization) *ChatChannelQuery {
+	query := (&ChatChannelClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(chatchannel.Table, chatchannel.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ChatChannelsTable, organization.ChatChannelsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryIntegrationIdentities queries the integration_identities edge of a Organization.
+func (c *OrganizationClient) QueryIntegrationIdentities(_m *Organization) *IntegrationIdentityQuery {
+	query := (&IntegrationIdentityClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(integrationidentity.Table, integrationidentity.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IntegrationIdentitiesTable, organization.IntegrationIdentitiesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *OrganizationClient) Hooks() []Hook {
 	return c.hooks.Organization
@@ -8866,6 +9262,22 @@ func (c *UserClient) QueryIdentities(_m *User) *UserIdentityQuery {
 	return query
 }
 
+// QueryIntegrationIdentities queries the integration_identities edge of a User.
+func (c *UserClient) QueryIntegrationIdentities(_m *User) *IntegrationIdentityQuery {
+	query := (&IntegrationIdentityClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, id),
+			sqlgraph.To(integrationidentity.Table, integrationidentity.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, user.IntegrationIdentitiesTable, user.IntegrationIdentitiesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QueryOauthGrants queries the oauth_grants edge of a User.
 func (c *UserClient) QueryOauthGrants(_m *User) *OAuthGrantQuery {
 	query := (&OAuthGrantClient{config: c.config}).Query()
@@ -9459,29 +9871,29 @@ func (c *WorkShardClient) mutate(ctx context.Context, m *WorkShardMutation) (Val
 type (
 	hooks struct {
 		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
-		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry, Counter,
-		Dashboard, DashboardShare, DashboardVersion, DeletedOrganization, Delivery,
-		DeviceLogin, ErrorInbox, ErrorIncident, ErrorIssue, ErrorIssueEvent,
-		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorIssueVerification,
-		ErrorPolicy, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
-		IngestUsage, IntegrationConnection, IntegrationLogin, Investigation,
-		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
-		OAuthGrant, OAuthToken, Organization, Plan, Recommendation, SamplingPolicy,
-		ScrapeTarget, Session, SourceRepository, User, UserIdentity, WebhookDelivery,
-		WorkNode, WorkShard []ent.Hook
+		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry,
+		ChatChannel, Counter, Dashboard, DashboardShare, DashboardVersion,
+		DeletedOrganization, Delivery, DeviceLogin, ErrorInbox, ErrorIncident,
+		ErrorIssue, ErrorIssueEvent, ErrorIssueFingerprint, ErrorIssuePullRequest,
+		ErrorIssueVerification, ErrorPolicy, IdempotencyKey, IngestKey, IngestMark,
+		IngestOutcomes, IngestUsage, IntegrationConnection, IntegrationIdentity,
+		IntegrationLogin, Investigation, Invitation, IssueActor, LogpushConnector,
+		Marker, Membership, OAuthClient, OAuthGrant, OAuthToken, Organization, Plan,
+		Recommendation, SamplingPolicy, ScrapeTarget, Session, SourceRepository, User,
+		UserIdentity, WebhookDelivery, WorkNode, WorkShard []ent.Hook
 	}
 	inters struct {
 		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
-		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry, Counter,
-		Dashboard, DashboardShare, DashboardVersion, DeletedOrganization, Delivery,
-		DeviceLogin, ErrorInbox, ErrorIncident, ErrorIssue, ErrorIssueEvent,
-		ErrorIssueFingerprint, ErrorIssuePullRequest, ErrorIssueVerification,
-		ErrorPolicy, IdempotencyKey, IngestKey, IngestMark, IngestOutcomes,
-		IngestUsage, IntegrationConnection, IntegrationLogin, Investigation,
-		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
-		OAuthGrant, OAuthToken, Organization, Plan, Recommendation, SamplingPolicy,
-		ScrapeTarget, Session, SourceRepository, User, UserIdentity, WebhookDelivery,
-		WorkNode, WorkShard []ent.Interceptor
+		AlertRule, AlertRuleState, ApiKey, AttributeMapping, AuditLogEntry,
+		ChatChannel, Counter, Dashboard, DashboardShare, DashboardVersion,
+		DeletedOrganization, Delivery, DeviceLogin, ErrorInbox, ErrorIncident,
+		ErrorIssue, ErrorIssueEvent, ErrorIssueFingerprint, ErrorIssuePullRequest,
+		ErrorIssueVerification, ErrorPolicy, IdempotencyKey, IngestKey, IngestMark,
+		IngestOutcomes, IngestUsage, IntegrationConnection, IntegrationIdentity,
+		IntegrationLogin, Investigation, Invitation, IssueActor, LogpushConnector,
+		Marker, Membership, OAuthClient, OAuthGrant, OAuthToken, Organization, Plan,
+		Recommendation, SamplingPolicy, ScrapeTarget, Session, SourceRepository, User,
+		UserIdentity, WebhookDelivery, WorkNode, WorkShard []ent.Interceptor
 	}
 )
 

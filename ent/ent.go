@@ -22,6 +22,7 @@ import (
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/counter"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
@@ -43,6 +44,7 @@ import (
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -135,6 +137,7 @@ func checkColumn(t, c string) error {
 			apikey.Table:                 apikey.ValidColumn,
 			attributemapping.Table:       attributemapping.ValidColumn,
 			auditlogentry.Table:          auditlogentry.ValidColumn,
+			chatchannel.Table:            chatchannel.ValidColumn,
 			counter.Table:                counter.ValidColumn,
 			dashboard.Table:              dashboard.ValidColumn,
 			dashboardshare.Table:         dashboardshare.ValidColumn,
@@ -156,6 +159,7 @@ func checkColumn(t, c string) error {
 			ingestoutcomes.Table:         ingestoutcomes.ValidColumn,
 			ingestusage.Table:            ingestusage.ValidColumn,
 			integrationconnection.Table:  integrationconnection.ValidColumn,
+			integrationidentity.Table:    integrationidentity.ValidColumn,
 			integrationlogin.Table:       integrationlogin.ValidColumn,
 			investigation.Table:          investigation.ValidColumn,
 			invitation.Table:             invitation.ValidColumn,

@@ -38,6 +38,10 @@ type IntegrationConnection struct {
 	Reason *string `json:"reason,omitempty"`
 	// what the provider's package keeps about the account
 	Settings json.RawMessage `json:"settings,omitempty"`
+	// sealed: the tokens of the account; empty if the provider needs none
+	Credentials []byte `json:"-"`
+	// a new pair of tokens has the next one
+	CredentialVersion int `json:"credential_version,omitempty"`
 	// empty for a change that no user made
 	ConnectedBy string `json:"connected_by,omitempty"`
 	// ConnectedAt holds the value of the "connected_at" field.
@@ -70,9 +74,11 @@ type IntegrationConnectionEdges struct {
 	Organization *Organization `json:"organization,omitempty"`
 	// Repositories holds the value of the repositories edge.
 	Repositories []*SourceRepository `json:"repositories,omitempty"`
+	// Channels holds the value of the channels edge.
+	Channels []*ChatChannel `json:"channels,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [2]bool
+	loadedTypes [3]bool
 }
 
 // OrganizationOrErr returns the Organization value or an error if the edge
@@ -95,14 +101,23 @@ func (e IntegrationConnectionEdges) RepositoriesOrErr() ([]*SourceRepository, er
 	return nil, &NotLoadedError{edge: "repositories"}
 }
 
+// ChannelsOrErr returns the Channels value or an error if the edge
+// was not loaded in eager-loading.
+func (e IntegrationConnectionEdges) ChannelsOrErr() ([]*ChatChannel, error) {
+	if e.loadedTypes[2] {
+		return e.Channels, nil
+	}
+	return nil, &NotLoadedError{edge: "channels"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*IntegrationConnection) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case integrationconnection.FieldSettings:
+		case integrationconnection.FieldSettings, integrationconnection.FieldCredentials:
 			values[i] = new([]byte)
-		case integrationconnection.FieldShard, integrationconnection.FieldFailures:
+		case integrationconnection.FieldShard, integrationconnection.FieldCredentialVersion, integrationconnection.FieldFailures:
 			values[i] = new(sql.NullInt64)
 		case integrationconnection.FieldOrgID, integrationconnection.FieldProvider, integrationconnection.FieldBaseURL, integrationconnection.FieldExternalID, integrationconnection.FieldName, integrationconnection.FieldState, integrationconnection.FieldReason, integrationconnection.FieldConnectedBy, integrationconnection.FieldLastSyncError:
 			values[i] = new(sql.NullString)
@@ -187,6 +202,18 @@ func (_m *IntegrationConnection) assignValues(columns []string, values []any) er
 				if err := json.Unmarshal(*value, &_m.Settings); err != nil {
 					return fmt.Errorf("unmarshal field settings: %w", err)
 				}
+			}
+		case integrationconnection.FieldCredentials:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field credentials", values[i])
+			} else if value != nil {
+				_m.Credentials = *value
+			}
+		case integrationconnection.FieldCredentialVersion:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field credential_version", values[i])
+			} else if value.Valid {
+				_m.CredentialVersion = int(value.Int64)
 			}
 		case integrationconnection.FieldConnectedBy:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -275,6 +302,11 @@ func (_m *IntegrationConnection) QueryRepositories() *SourceRepositoryQuery {
 	return NewIntegrationConnectionClient(_m.config).QueryRepositories(_m)
 }
 
+// QueryChannels queries the "channels" edge of the IntegrationConnection entity.
+func (_m *IntegrationConnection) QueryChannels() *ChatChannelQuery {
+	return NewIntegrationConnectionClient(_m.config).QueryChannels(_m)
+}
+
 // Update returns a builder for updating this IntegrationConnection.
 // Note that you need to call IntegrationConnection.Unwrap() before calling this method if this IntegrationConnection
 // was returned from a transaction, and the transaction was committed or rolled back.
@@ -326,6 +358,11 @@ func (_m *IntegrationConnection) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("settings=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Settings))
+	builder.WriteString(", ")
+	builder.WriteString("credentials=<sensitive>")
+	builder.WriteString(", ")
+	builder.WriteString("credential_version=")
+	builder.WriteString(fmt.Sprintf("%v", _m.CredentialVersion))
 	builder.WriteString(", ")
 	builder.WriteString("connected_by=")
 	builder.WriteString(_m.ConnectedBy)

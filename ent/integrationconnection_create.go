@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -86,6 +87,26 @@ func (_c *IntegrationConnectionCreate) SetNillableReason(v *string) *Integration
 // SetSettings sets the "settings" field.
 func (_c *IntegrationConnectionCreate) SetSettings(v json.RawMessage) *IntegrationConnectionCreate {
 	_c.mutation.SetSettings(v)
+	return _c
+}
+
+// SetCredentials sets the "credentials" field.
+func (_c *IntegrationConnectionCreate) SetCredentials(v []byte) *IntegrationConnectionCreate {
+	_c.mutation.SetCredentials(v)
+	return _c
+}
+
+// SetCredentialVersion sets the "credential_version" field.
+func (_c *IntegrationConnectionCreate) SetCredentialVersion(v int) *IntegrationConnectionCreate {
+	_c.mutation.SetCredentialVersion(v)
+	return _c
+}
+
+// SetNillableCredentialVersion sets the "credential_version" field if the given value is not nil.
+func (_c *IntegrationConnectionCreate) SetNillableCredentialVersion(v *int) *IntegrationConnectionCreate {
+	if v != nil {
+		_c.SetCredentialVersion(*v)
+	}
 	return _c
 }
 
@@ -221,6 +242,21 @@ func (_c *IntegrationConnectionCreate) AddRepositories(v ...*SourceRepository) *
 	return _c.AddRepositoryIDs(ids...)
 }
 
+// AddChannelIDs adds the "channels" edge to the ChatChannel entity by IDs.
+func (_c *IntegrationConnectionCreate) AddChannelIDs(ids ...uuid.UUID) *IntegrationConnectionCreate {
+	_c.mutation.AddChannelIDs(ids...)
+	return _c
+}
+
+// AddChannels adds the "channels" edges to the ChatChannel entity.
+func (_c *IntegrationConnectionCreate) AddChannels(v ...*ChatChannel) *IntegrationConnectionCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddChannelIDs(ids...)
+}
+
 // Mutation returns the IntegrationConnectionMutation object of the builder.
 func (_c *IntegrationConnectionCreate) Mutation() *IntegrationConnectionMutation {
 	return _c.mutation
@@ -256,6 +292,10 @@ func (_c *IntegrationConnectionCreate) ExecX(ctx context.Context) {
 
 // defaults sets the default values of the builder before save.
 func (_c *IntegrationConnectionCreate) defaults() {
+	if _, ok := _c.mutation.CredentialVersion(); !ok {
+		v := integrationconnection.DefaultCredentialVersion
+		_c.mutation.SetCredentialVersion(v)
+	}
 	if _, ok := _c.mutation.Failures(); !ok {
 		v := integrationconnection.DefaultFailures
 		_c.mutation.SetFailures(v)
@@ -322,6 +362,14 @@ func (_c *IntegrationConnectionCreate) check() error {
 	}
 	if _, ok := _c.mutation.Settings(); !ok {
 		return &ValidationError{Name: "settings", err: errors.New(`ent: missing required field "IntegrationConnection.settings"`)}
+	}
+	if _, ok := _c.mutation.CredentialVersion(); !ok {
+		return &ValidationError{Name: "credential_version", err: errors.New(`ent: missing required field "IntegrationConnection.credential_version"`)}
+	}
+	if v, ok := _c.mutation.CredentialVersion(); ok {
+		if err := integrationconnection.CredentialVersionValidator(v); err != nil {
+			return &ValidationError{Name: "credential_version", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.credential_version": %w`, err)}
+		}
 	}
 	if _, ok := _c.mutation.ConnectedBy(); !ok {
 		return &ValidationError{Name: "connected_by", err: errors.New(`ent: missing required field "IntegrationConnection.connected_by"`)}
@@ -417,6 +465,14 @@ func (_c *IntegrationConnectionCreate) createSpec() (*IntegrationConnection, *sq
 		_spec.SetField(integrationconnection.FieldSettings, field.TypeJSON, value)
 		_node.Settings = value
 	}
+	if value, ok := _c.mutation.Credentials(); ok {
+		_spec.SetField(integrationconnection.FieldCredentials, field.TypeBytes, value)
+		_node.Credentials = value
+	}
+	if value, ok := _c.mutation.CredentialVersion(); ok {
+		_spec.SetField(integrationconnection.FieldCredentialVersion, field.TypeInt, value)
+		_node.CredentialVersion = value
+	}
 	if value, ok := _c.mutation.ConnectedBy(); ok {
 		_spec.SetField(integrationconnection.FieldConnectedBy, field.TypeString, value)
 		_node.ConnectedBy = value
@@ -483,6 +539,22 @@ func (_c *IntegrationConnectionCreate) createSpec() (*IntegrationConnection, *sq
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.ChannelsTable,
+			Columns: []string{integrationconnection.ChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -605,6 +677,42 @@ func (u *IntegrationConnectionUpsert) SetSettings(v json.RawMessage) *Integratio
 // UpdateSettings sets the "settings" field to the value that was provided on create.
 func (u *IntegrationConnectionUpsert) UpdateSettings() *IntegrationConnectionUpsert {
 	u.SetExcluded(integrationconnection.FieldSettings)
+	return u
+}
+
+// SetCredentials sets the "credentials" field.
+func (u *IntegrationConnectionUpsert) SetCredentials(v []byte) *IntegrationConnectionUpsert {
+	u.Set(integrationconnection.FieldCredentials, v)
+	return u
+}
+
+// UpdateCredentials sets the "credentials" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsert) UpdateCredentials() *IntegrationConnectionUpsert {
+	u.SetExcluded(integrationconnection.FieldCredentials)
+	return u
+}
+
+// ClearCredentials clears the value of the "credentials" field.
+func (u *IntegrationConnectionUpsert) ClearCredentials() *IntegrationConnectionUpsert {
+	u.SetNull(integrationconnection.FieldCredentials)
+	return u
+}
+
+// SetCredentialVersion sets the "credential_version" field.
+func (u *IntegrationConnectionUpsert) SetCredentialVersion(v int) *IntegrationConnectionUpsert {
+	u.Set(integrationconnection.FieldCredentialVersion, v)
+	return u
+}
+
+// UpdateCredentialVersion sets the "credential_version" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsert) UpdateCredentialVersion() *IntegrationConnectionUpsert {
+	u.SetExcluded(integrationconnection.FieldCredentialVersion)
+	return u
+}
+
+// AddCredentialVersion adds v to the "credential_version" field.
+func (u *IntegrationConnectionUpsert) AddCredentialVersion(v int) *IntegrationConnectionUpsert {
+	u.Add(integrationconnection.FieldCredentialVersion, v)
 	return u
 }
 
@@ -883,6 +991,48 @@ func (u *IntegrationConnectionUpsertOne) SetSettings(v json.RawMessage) *Integra
 func (u *IntegrationConnectionUpsertOne) UpdateSettings() *IntegrationConnectionUpsertOne {
 	return u.Update(func(s *IntegrationConnectionUpsert) {
 		s.UpdateSettings()
+	})
+}
+
+// SetCredentials sets the "credentials" field.
+func (u *IntegrationConnectionUpsertOne) SetCredentials(v []byte) *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.SetCredentials(v)
+	})
+}
+
+// UpdateCredentials sets the "credentials" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsertOne) UpdateCredentials() *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.UpdateCredentials()
+	})
+}
+
+// ClearCredentials clears the value of the "credentials" field.
+func (u *IntegrationConnectionUpsertOne) ClearCredentials() *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.ClearCredentials()
+	})
+}
+
+// SetCredentialVersion sets the "credential_version" field.
+func (u *IntegrationConnectionUpsertOne) SetCredentialVersion(v int) *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.SetCredentialVersion(v)
+	})
+}
+
+// AddCredentialVersion adds v to the "credential_version" field.
+func (u *IntegrationConnectionUpsertOne) AddCredentialVersion(v int) *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.AddCredentialVersion(v)
+	})
+}
+
+// UpdateCredentialVersion sets the "credential_version" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsertOne) UpdateCredentialVersion() *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.UpdateCredentialVersion()
 	})
 }
 
@@ -1351,6 +1501,48 @@ func (u *IntegrationConnectionUpsertBulk) SetSettings(v json.RawMessage) *Integr
 func (u *IntegrationConnectionUpsertBulk) UpdateSettings() *IntegrationConnectionUpsertBulk {
 	return u.Update(func(s *IntegrationConnectionUpsert) {
 		s.UpdateSettings()
+	})
+}
+
+// SetCredentials sets the "credentials" field.
+func (u *IntegrationConnectionUpsertBulk) SetCredentials(v []byte) *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.SetCredentials(v)
+	})
+}
+
+// UpdateCredentials sets the "credentials" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsertBulk) UpdateCredentials() *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.UpdateCredentials()
+	})
+}
+
+// ClearCredentials clears the value of the "credentials" field.
+func (u *IntegrationConnectionUpsertBulk) ClearCredentials() *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.ClearCredentials()
+	})
+}
+
+// SetCredentialVersion sets the "credential_version" field.
+func (u *IntegrationConnectionUpsertBulk) SetCredentialVersion(v int) *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.SetCredentialVersion(v)
+	})
+}
+
+// AddCredentialVersion adds v to the "credential_version" field.
+func (u *IntegrationConnectionUpsertBulk) AddCredentialVersion(v int) *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.AddCredentialVersion(v)
+	})
+}
+
+// UpdateCredentialVersion sets the "credential_version" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsertBulk) UpdateCredentialVersion() *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.UpdateCredentialVersion()
 	})
 }
 

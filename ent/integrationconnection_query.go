@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/predicate"
@@ -29,6 +30,7 @@ type IntegrationConnectionQuery struct {
 	predicates       []predicate.IntegrationConnection
 	withOrganization *OrganizationQuery
 	withRepositories *SourceRepositoryQuery
+	withChannels     *ChatChannelQuery
 	modifiers        []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -103,6 +105,28 @@ func (_q *IntegrationConnectionQuery) QueryRepositories() *SourceRepositoryQuery
 			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, selector),
 			sqlgraph.To(sourcerepository.Table, sourcerepository.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.RepositoriesTable, integrationconnection.RepositoriesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryChannels chains the current query on the "channels" edge.
+func (_q *IntegrationConnectionQuery) QueryChannels() *ChatChannelQuery {
+	query := (&ChatChannelClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, selector),
+			sqlgraph.To(chatchannel.Table, chatchannel.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.ChannelsTable, integrationconnection.ChannelsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -304,6 +328,7 @@ func (_q *IntegrationConnectionQuery) Clone() *IntegrationConnectionQuery {
 		predicates:       append([]predicate.IntegrationConnection{}, _q.predicates...),
 		withOrganization: _q.withOrganization.Clone(),
 		withRepositories: _q.withRepositories.Clone(),
+		withChannels:     _q.withChannels.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -330,6 +355,17 @@ func (_q *IntegrationConnectionQuery) WithRepositories(opts ...func(*SourceRepos
 		opt(query)
 	}
 	_q.withRepositories = query
+	return _q
+}
+
+// WithChannels tells the query-builder to eager-load the nodes that are connected to
+// the "channels" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *IntegrationConnectionQuery) WithChannels(opts ...func(*ChatChannelQuery)) *IntegrationConnectionQuery {
+	query := (&ChatChannelClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withChannels = query
 	return _q
 }
 
@@ -411,9 +447,10 @@ func (_q *IntegrationConnectionQuery) sqlAll(ctx context.Context, hooks ...query
 	var (
 		nodes       = []*IntegrationConnection{}
 		_spec       = _q.querySpec()
-		loadedTypes = [2]bool{
+		loadedTypes = [3]bool{
 			_q.withOrganization != nil,
 			_q.withRepositories != nil,
+			_q.withChannels != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -449,6 +486,13 @@ func (_q *IntegrationConnectionQuery) sqlAll(ctx context.Context, hooks ...query
 			func(n *IntegrationConnection, e *SourceRepository) {
 				n.Edges.Repositories = append(n.Edges.Repositories, e)
 			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withChannels; query != nil {
+		if err := _q.loadChannels(ctx, query, nodes,
+			func(n *IntegrationConnection) { n.Edges.Channels = []*ChatChannel{} },
+			func(n *IntegrationConnection, e *ChatChannel) { n.Edges.Channels = append(n.Edges.Channels, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -499,6 +543,36 @@ func (_q *IntegrationConnectionQuery) loadRepositories(ctx context.Context, quer
 	}
 	query.Where(predicate.SourceRepository(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(integrationconnection.RepositoriesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.ConnectionID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "connection_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *IntegrationConnectionQuery) loadChannels(ctx context.Context, query *ChatChannelQuery, nodes []*IntegrationConnection, init func(*IntegrationConnection), assign func(*IntegrationConnection, *ChatChannel)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uuid.UUID]*IntegrationConnection)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(chatchannel.FieldConnectionID)
+	}
+	query.Where(predicate.ChatChannel(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(integrationconnection.ChannelsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

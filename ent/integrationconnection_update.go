@@ -14,6 +14,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqljson"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -104,6 +105,39 @@ func (_u *IntegrationConnectionUpdate) SetSettings(v json.RawMessage) *Integrati
 // AppendSettings appends value to the "settings" field.
 func (_u *IntegrationConnectionUpdate) AppendSettings(v json.RawMessage) *IntegrationConnectionUpdate {
 	_u.mutation.AppendSettings(v)
+	return _u
+}
+
+// SetCredentials sets the "credentials" field.
+func (_u *IntegrationConnectionUpdate) SetCredentials(v []byte) *IntegrationConnectionUpdate {
+	_u.mutation.SetCredentials(v)
+	return _u
+}
+
+// ClearCredentials clears the value of the "credentials" field.
+func (_u *IntegrationConnectionUpdate) ClearCredentials() *IntegrationConnectionUpdate {
+	_u.mutation.ClearCredentials()
+	return _u
+}
+
+// SetCredentialVersion sets the "credential_version" field.
+func (_u *IntegrationConnectionUpdate) SetCredentialVersion(v int) *IntegrationConnectionUpdate {
+	_u.mutation.ResetCredentialVersion()
+	_u.mutation.SetCredentialVersion(v)
+	return _u
+}
+
+// SetNillableCredentialVersion sets the "credential_version" field if the given value is not nil.
+func (_u *IntegrationConnectionUpdate) SetNillableCredentialVersion(v *int) *IntegrationConnectionUpdate {
+	if v != nil {
+		_u.SetCredentialVersion(*v)
+	}
+	return _u
+}
+
+// AddCredentialVersion adds value to the "credential_version" field.
+func (_u *IntegrationConnectionUpdate) AddCredentialVersion(v int) *IntegrationConnectionUpdate {
+	_u.mutation.AddCredentialVersion(v)
 	return _u
 }
 
@@ -279,6 +313,21 @@ func (_u *IntegrationConnectionUpdate) AddRepositories(v ...*SourceRepository) *
 	return _u.AddRepositoryIDs(ids...)
 }
 
+// AddChannelIDs adds the "channels" edge to the ChatChannel entity by IDs.
+func (_u *IntegrationConnectionUpdate) AddChannelIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.AddChannelIDs(ids...)
+	return _u
+}
+
+// AddChannels adds the "channels" edges to the ChatChannel entity.
+func (_u *IntegrationConnectionUpdate) AddChannels(v ...*ChatChannel) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddChannelIDs(ids...)
+}
+
 // Mutation returns the IntegrationConnectionMutation object of the builder.
 func (_u *IntegrationConnectionUpdate) Mutation() *IntegrationConnectionMutation {
 	return _u.mutation
@@ -303,6 +352,27 @@ func (_u *IntegrationConnectionUpdate) RemoveRepositories(v ...*SourceRepository
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveRepositoryIDs(ids...)
+}
+
+// ClearChannels clears all "channels" edges to the ChatChannel entity.
+func (_u *IntegrationConnectionUpdate) ClearChannels() *IntegrationConnectionUpdate {
+	_u.mutation.ClearChannels()
+	return _u
+}
+
+// RemoveChannelIDs removes the "channels" edge to ChatChannel entities by IDs.
+func (_u *IntegrationConnectionUpdate) RemoveChannelIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.RemoveChannelIDs(ids...)
+	return _u
+}
+
+// RemoveChannels removes "channels" edges to ChatChannel entities.
+func (_u *IntegrationConnectionUpdate) RemoveChannels(v ...*ChatChannel) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveChannelIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -347,6 +417,11 @@ func (_u *IntegrationConnectionUpdate) check() error {
 	if v, ok := _u.mutation.State(); ok {
 		if err := integrationconnection.StateValidator(v); err != nil {
 			return &ValidationError{Name: "state", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.state": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.CredentialVersion(); ok {
+		if err := integrationconnection.CredentialVersionValidator(v); err != nil {
+			return &ValidationError{Name: "credential_version", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.credential_version": %w`, err)}
 		}
 	}
 	if v, ok := _u.mutation.Failures(); ok {
@@ -400,6 +475,18 @@ func (_u *IntegrationConnectionUpdate) sqlSave(ctx context.Context) (_node int, 
 		_spec.AddModifier(func(u *sql.UpdateBuilder) {
 			sqljson.Append(u, integrationconnection.FieldSettings, value)
 		})
+	}
+	if value, ok := _u.mutation.Credentials(); ok {
+		_spec.SetField(integrationconnection.FieldCredentials, field.TypeBytes, value)
+	}
+	if _u.mutation.CredentialsCleared() {
+		_spec.ClearField(integrationconnection.FieldCredentials, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.CredentialVersion(); ok {
+		_spec.SetField(integrationconnection.FieldCredentialVersion, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedCredentialVersion(); ok {
+		_spec.AddField(integrationconnection.FieldCredentialVersion, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.ConnectedBy(); ok {
 		_spec.SetField(integrationconnection.FieldConnectedBy, field.TypeString, value)
@@ -481,6 +568,51 @@ func (_u *IntegrationConnectionUpdate) sqlSave(ctx context.Context) (_node int, 
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.ChannelsTable,
+			Columns: []string{integrationconnection.ChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedChannelsIDs(); len(nodes) > 0 && !_u.mutation.ChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.ChannelsTable,
+			Columns: []string{integrationconnection.ChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.ChannelsTable,
+			Columns: []string{integrationconnection.ChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -581,6 +713,39 @@ func (_u *IntegrationConnectionUpdateOne) SetSettings(v json.RawMessage) *Integr
 // AppendSettings appends value to the "settings" field.
 func (_u *IntegrationConnectionUpdateOne) AppendSettings(v json.RawMessage) *IntegrationConnectionUpdateOne {
 	_u.mutation.AppendSettings(v)
+	return _u
+}
+
+// SetCredentials sets the "credentials" field.
+func (_u *IntegrationConnectionUpdateOne) SetCredentials(v []byte) *IntegrationConnectionUpdateOne {
+	_u.mutation.SetCredentials(v)
+	return _u
+}
+
+// ClearCredentials clears the value of the "credentials" field.
+func (_u *IntegrationConnectionUpdateOne) ClearCredentials() *IntegrationConnectionUpdateOne {
+	_u.mutation.ClearCredentials()
+	return _u
+}
+
+// SetCredentialVersion sets the "credential_version" field.
+func (_u *IntegrationConnectionUpdateOne) SetCredentialVersion(v int) *IntegrationConnectionUpdateOne {
+	_u.mutation.ResetCredentialVersion()
+	_u.mutation.SetCredentialVersion(v)
+	return _u
+}
+
+// SetNillableCredentialVersion sets the "credential_version" field if the given value is not nil.
+func (_u *IntegrationConnectionUpdateOne) SetNillableCredentialVersion(v *int) *IntegrationConnectionUpdateOne {
+	if v != nil {
+		_u.SetCredentialVersion(*v)
+	}
+	return _u
+}
+
+// AddCredentialVersion adds value to the "credential_version" field.
+func (_u *IntegrationConnectionUpdateOne) AddCredentialVersion(v int) *IntegrationConnectionUpdateOne {
+	_u.mutation.AddCredentialVersion(v)
 	return _u
 }
 
@@ -756,6 +921,21 @@ func (_u *IntegrationConnectionUpdateOne) AddRepositories(v ...*SourceRepository
 	return _u.AddRepositoryIDs(ids...)
 }
 
+// AddChannelIDs adds the "channels" edge to the ChatChannel entity by IDs.
+func (_u *IntegrationConnectionUpdateOne) AddChannelIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.AddChannelIDs(ids...)
+	return _u
+}
+
+// AddChannels adds the "channels" edges to the ChatChannel entity.
+func (_u *IntegrationConnectionUpdateOne) AddChannels(v ...*ChatChannel) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddChannelIDs(ids...)
+}
+
 // Mutation returns the IntegrationConnectionMutation object of the builder.
 func (_u *IntegrationConnectionUpdateOne) Mutation() *IntegrationConnectionMutation {
 	return _u.mutation
@@ -780,6 +960,27 @@ func (_u *IntegrationConnectionUpdateOne) RemoveRepositories(v ...*SourceReposit
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveRepositoryIDs(ids...)
+}
+
+// ClearChannels clears all "channels" edges to the ChatChannel entity.
+func (_u *IntegrationConnectionUpdateOne) ClearChannels() *IntegrationConnectionUpdateOne {
+	_u.mutation.ClearChannels()
+	return _u
+}
+
+// RemoveChannelIDs removes the "channels" edge to ChatChannel entities by IDs.
+func (_u *IntegrationConnectionUpdateOne) RemoveChannelIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.RemoveChannelIDs(ids...)
+	return _u
+}
+
+// RemoveChannels removes "channels" edges to ChatChannel entities.
+func (_u *IntegrationConnectionUpdateOne) RemoveChannels(v ...*ChatChannel) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveChannelIDs(ids...)
 }
 
 // Where appends a list predicates to the IntegrationConnectionUpdate builder.
@@ -837,6 +1038,11 @@ func (_u *IntegrationConnectionUpdateOne) check() error {
 	if v, ok := _u.mutation.State(); ok {
 		if err := integrationconnection.StateValidator(v); err != nil {
 			return &ValidationError{Name: "state", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.state": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.CredentialVersion(); ok {
+		if err := integrationconnection.CredentialVersionValidator(v); err != nil {
+			return &ValidationError{Name: "credential_version", err: fmt.Errorf(`ent: validator failed for field "IntegrationConnection.credential_version": %w`, err)}
 		}
 	}
 	if v, ok := _u.mutation.Failures(); ok {
@@ -907,6 +1113,18 @@ func (_u *IntegrationConnectionUpdateOne) sqlSave(ctx context.Context) (_node *I
 		_spec.AddModifier(func(u *sql.UpdateBuilder) {
 			sqljson.Append(u, integrationconnection.FieldSettings, value)
 		})
+	}
+	if value, ok := _u.mutation.Credentials(); ok {
+		_spec.SetField(integrationconnection.FieldCredentials, field.TypeBytes, value)
+	}
+	if _u.mutation.CredentialsCleared() {
+		_spec.ClearField(integrationconnection.FieldCredentials, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.CredentialVersion(); ok {
+		_spec.SetField(integrationconnection.FieldCredentialVersion, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedCredentialVersion(); ok {
+		_spec.AddField(integrationconnection.FieldCredentialVersion, field.TypeInt, value)
 	}
 	if value, ok := _u.mutation.ConnectedBy(); ok {
 		_spec.SetField(integrationconnection.FieldConnectedBy, field.TypeString, value)
@@ -988,6 +1206,51 @@ func (_u *IntegrationConnectionUpdateOne) sqlSave(ctx context.Context) (_node *I
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.ChannelsTable,
+			Columns: []string{integrationconnection.ChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedChannelsIDs(); len(nodes) > 0 && !_u.mutation.ChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.ChannelsTable,
+			Columns: []string{integrationconnection.ChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.ChannelsTable,
+			Columns: []string{integrationconnection.ChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

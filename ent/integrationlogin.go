@@ -31,6 +31,8 @@ type IntegrationLogin struct {
 	SessionID *string `json:"session_id,omitempty"`
 	// the first step was the installation of the app
 	Install bool `json:"install,omitempty"`
+	// a person links an identity of the provider; no account is connected
+	Identity bool `json:"identity,omitempty"`
 	// sealed: the PKCE code verifier
 	Verifier []byte `json:"-"`
 	// ReturnTo holds the value of the "return_to" field.
@@ -76,7 +78,7 @@ func (*IntegrationLogin) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case integrationlogin.FieldVerifier, integrationlogin.FieldOffer:
 			values[i] = new([]byte)
-		case integrationlogin.FieldInstall:
+		case integrationlogin.FieldInstall, integrationlogin.FieldIdentity:
 			values[i] = new(sql.NullBool)
 		case integrationlogin.FieldOrgID, integrationlogin.FieldStateHash, integrationlogin.FieldProvider, integrationlogin.FieldUserID, integrationlogin.FieldSessionID, integrationlogin.FieldReturnTo:
 			values[i] = new(sql.NullString)
@@ -142,6 +144,12 @@ func (_m *IntegrationLogin) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field install", values[i])
 			} else if value.Valid {
 				_m.Install = value.Bool
+			}
+		case integrationlogin.FieldIdentity:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field identity", values[i])
+			} else if value.Valid {
+				_m.Identity = value.Bool
 			}
 		case integrationlogin.FieldVerifier:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -242,6 +250,9 @@ func (_m *IntegrationLogin) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("install=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Install))
+	builder.WriteString(", ")
+	builder.WriteString("identity=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Identity))
 	builder.WriteString(", ")
 	builder.WriteString("verifier=<sensitive>")
 	builder.WriteString(", ")

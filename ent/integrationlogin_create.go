@@ -85,6 +85,20 @@ func (_c *IntegrationLoginCreate) SetNillableInstall(v *bool) *IntegrationLoginC
 	return _c
 }
 
+// SetIdentity sets the "identity" field.
+func (_c *IntegrationLoginCreate) SetIdentity(v bool) *IntegrationLoginCreate {
+	_c.mutation.SetIdentity(v)
+	return _c
+}
+
+// SetNillableIdentity sets the "identity" field if the given value is not nil.
+func (_c *IntegrationLoginCreate) SetNillableIdentity(v *bool) *IntegrationLoginCreate {
+	if v != nil {
+		_c.SetIdentity(*v)
+	}
+	return _c
+}
+
 // SetVerifier sets the "verifier" field.
 func (_c *IntegrationLoginCreate) SetVerifier(v []byte) *IntegrationLoginCreate {
 	_c.mutation.SetVerifier(v)
@@ -193,6 +207,10 @@ func (_c *IntegrationLoginCreate) defaults() {
 		v := integrationlogin.DefaultInstall
 		_c.mutation.SetInstall(v)
 	}
+	if _, ok := _c.mutation.Identity(); !ok {
+		v := integrationlogin.DefaultIdentity
+		_c.mutation.SetIdentity(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -223,6 +241,9 @@ func (_c *IntegrationLoginCreate) check() error {
 	}
 	if _, ok := _c.mutation.Install(); !ok {
 		return &ValidationError{Name: "install", err: errors.New(`ent: missing required field "IntegrationLogin.install"`)}
+	}
+	if _, ok := _c.mutation.Identity(); !ok {
+		return &ValidationError{Name: "identity", err: errors.New(`ent: missing required field "IntegrationLogin.identity"`)}
 	}
 	if _, ok := _c.mutation.Verifier(); !ok {
 		return &ValidationError{Name: "verifier", err: errors.New(`ent: missing required field "IntegrationLogin.verifier"`)}
@@ -291,6 +312,10 @@ func (_c *IntegrationLoginCreate) createSpec() (*IntegrationLogin, *sqlgraph.Cre
 	if value, ok := _c.mutation.Install(); ok {
 		_spec.SetField(integrationlogin.FieldInstall, field.TypeBool, value)
 		_node.Install = value
+	}
+	if value, ok := _c.mutation.Identity(); ok {
+		_spec.SetField(integrationlogin.FieldIdentity, field.TypeBool, value)
+		_node.Identity = value
 	}
 	if value, ok := _c.mutation.Verifier(); ok {
 		_spec.SetField(integrationlogin.FieldVerifier, field.TypeBytes, value)
@@ -485,6 +510,9 @@ func (u *IntegrationLoginUpsertOne) UpdateNewValues() *IntegrationLoginUpsertOne
 		}
 		if _, exists := u.create.mutation.Install(); exists {
 			s.SetIgnore(integrationlogin.FieldInstall)
+		}
+		if _, exists := u.create.mutation.Identity(); exists {
+			s.SetIgnore(integrationlogin.FieldIdentity)
 		}
 		if _, exists := u.create.mutation.Verifier(); exists {
 			s.SetIgnore(integrationlogin.FieldVerifier)
@@ -807,6 +835,9 @@ func (u *IntegrationLoginUpsertBulk) UpdateNewValues() *IntegrationLoginUpsertBu
 			}
 			if _, exists := b.mutation.Install(); exists {
 				s.SetIgnore(integrationlogin.FieldInstall)
+			}
+			if _, exists := b.mutation.Identity(); exists {
+				s.SetIgnore(integrationlogin.FieldIdentity)
 			}
 			if _, exists := b.mutation.Verifier(); exists {
 				s.SetIgnore(integrationlogin.FieldVerifier)

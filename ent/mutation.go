@@ -23,6 +23,7 @@ import (
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/counter"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
@@ -44,6 +45,7 @@ import (
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -89,6 +91,7 @@ const (
 	TypeApiKey                 = "ApiKey"
 	TypeAttributeMapping       = "AttributeMapping"
 	TypeAuditLogEntry          = "AuditLogEntry"
+	TypeChatChannel            = "ChatChannel"
 	TypeCounter                = "Counter"
 	TypeDashboard              = "Dashboard"
 	TypeDashboardShare         = "DashboardShare"
@@ -110,6 +113,7 @@ const (
 	TypeIngestOutcomes         = "IngestOutcomes"
 	TypeIngestUsage            = "IngestUsage"
 	TypeIntegrationConnection  = "IntegrationConnection"
+	TypeIntegrationIdentity    = "IntegrationIdentity"
 	TypeIntegrationLogin       = "IntegrationLogin"
 	TypeInvestigation          = "Investigation"
 	TypeInvitation             = "Invitation"
@@ -13836,6 +13840,829 @@ func (m *AuditLogEntryMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown AuditLogEntry edge %s", name)
+}
+
+// ChatChannelMutation represents an operation that mutates the ChatChannel nodes in the graph.
+type ChatChannelMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	external_id         *string
+	name                *string
+	is_private          *bool
+	is_member           *bool
+	created_at          *time.Time
+	seen_at             *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	connection          *uuid.UUID
+	clearedconnection   bool
+	done                bool
+	oldValue            func(context.Context) (*ChatChannel, error)
+	predicates          []predicate.ChatChannel
+}
+
+var _ ent.Mutation = (*ChatChannelMutation)(nil)
+
+// chatchannelOption allows management of the mutation configuration using functional options.
+type chatchannelOption func(*ChatChannelMutation)
+
+// newChatChannelMutation creates new mutation for the ChatChannel entity.
+func newChatChannelMutation(c config, op Op, opts ...chatchannelOption) *ChatChannelMutation {
+	m := &ChatChannelMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeChatChannel,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withChatChannelID sets the ID field of the mutation.
+func withChatChannelID(id uuid.UUID) chatchannelOption {
+	return func(m *ChatChannelMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *ChatChannel
+		)
+		m.oldValue = func(ctx context.Context) (*ChatChannel, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().ChatChannel.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withChatChannel sets the old ChatChannel of the mutation.
+func withChatChannel(node *ChatChannel) chatchannelOption {
+	return func(m *ChatChannelMutation) {
+		m.oldValue = func(context.Context) (*ChatChannel, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m ChatChannelMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m ChatChannelMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of ChatChannel entities.
+func (m *ChatChannelMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *ChatChannelMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *ChatChannelMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().ChatChannel.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *ChatChannelMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *ChatChannelMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the ChatChannel entity.
+// If the ChatChannel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatChannelMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *ChatChannelMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetConnectionID sets the "connection_id" field.
+func (m *ChatChannelMutation) SetConnectionID(u uuid.UUID) {
+	m.connection = &u
+}
+
+// ConnectionID returns the value of the "connection_id" field in the mutation.
+func (m *ChatChannelMutation) ConnectionID() (r uuid.UUID, exists bool) {
+	v := m.connection
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnectionID returns the old "connection_id" field's value of the ChatChannel entity.
+// If the ChatChannel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatChannelMutation) OldConnectionID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnectionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnectionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnectionID: %w", err)
+	}
+	return oldValue.ConnectionID, nil
+}
+
+// ResetConnectionID resets all changes to the "connection_id" field.
+func (m *ChatChannelMutation) ResetConnectionID() {
+	m.connection = nil
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *ChatChannelMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *ChatChannelMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the ChatChannel entity.
+// If the ChatChannel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatChannelMutation) OldExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *ChatChannelMutation) ResetExternalID() {
+	m.external_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *ChatChannelMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *ChatChannelMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the ChatChannel entity.
+// If the ChatChannel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatChannelMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *ChatChannelMutation) ResetName() {
+	m.name = nil
+}
+
+// SetIsPrivate sets the "is_private" field.
+func (m *ChatChannelMutation) SetIsPrivate(b bool) {
+	m.is_private = &b
+}
+
+// IsPrivate returns the value of the "is_private" field in the mutation.
+func (m *ChatChannelMutation) IsPrivate() (r bool, exists bool) {
+	v := m.is_private
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsPrivate returns the old "is_private" field's value of the ChatChannel entity.
+// If the ChatChannel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatChannelMutation) OldIsPrivate(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsPrivate is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsPrivate requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsPrivate: %w", err)
+	}
+	return oldValue.IsPrivate, nil
+}
+
+// ResetIsPrivate resets all changes to the "is_private" field.
+func (m *ChatChannelMutation) ResetIsPrivate() {
+	m.is_private = nil
+}
+
+// SetIsMember sets the "is_member" field.
+func (m *ChatChannelMutation) SetIsMember(b bool) {
+	m.is_member = &b
+}
+
+// IsMember returns the value of the "is_member" field in the mutation.
+func (m *ChatChannelMutation) IsMember() (r bool, exists bool) {
+	v := m.is_member
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsMember returns the old "is_member" field's value of the ChatChannel entity.
+// If the ChatChannel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatChannelMutation) OldIsMember(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsMember is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsMember requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsMember: %w", err)
+	}
+	return oldValue.IsMember, nil
+}
+
+// ResetIsMember resets all changes to the "is_member" field.
+func (m *ChatChannelMutation) ResetIsMember() {
+	m.is_member = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *ChatChannelMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *ChatChannelMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the ChatChannel entity.
+// If the ChatChannel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatChannelMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *ChatChannelMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetSeenAt sets the "seen_at" field.
+func (m *ChatChannelMutation) SetSeenAt(t time.Time) {
+	m.seen_at = &t
+}
+
+// SeenAt returns the value of the "seen_at" field in the mutation.
+func (m *ChatChannelMutation) SeenAt() (r time.Time, exists bool) {
+	v := m.seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeenAt returns the old "seen_at" field's value of the ChatChannel entity.
+// If the ChatChannel object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *ChatChannelMutation) OldSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeenAt: %w", err)
+	}
+	return oldValue.SeenAt, nil
+}
+
+// ResetSeenAt resets all changes to the "seen_at" field.
+func (m *ChatChannelMutation) ResetSeenAt() {
+	m.seen_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *ChatChannelMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *ChatChannelMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[chatchannel.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *ChatChannelMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *ChatChannelMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *ChatChannelMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *ChatChannelMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearConnection clears the "connection" edge to the IntegrationConnection entity.
+func (m *ChatChannelMutation) ClearConnection() {
+	m.clearedconnection = true
+	m.clearedFields[chatchannel.FieldConnectionID] = struct{}{}
+}
+
+// ConnectionCleared reports if the "connection" edge to the IntegrationConnection entity was cleared.
+func (m *ChatChannelMutation) ConnectionCleared() bool {
+	return m.clearedconnection
+}
+
+// ConnectionIDs returns the "connection" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ConnectionID instead. It exists only for internal usage by the builders.
+func (m *ChatChannelMutation) ConnectionIDs() (ids []uuid.UUID) {
+	if id := m.connection; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetConnection resets all changes to the "connection" edge.
+func (m *ChatChannelMutation) ResetConnection() {
+	m.connection = nil
+	m.clearedconnection = false
+}
+
+// Where appends a list predicates to the ChatChannelMutation builder.
+func (m *ChatChannelMutation) Where(ps ...predicate.ChatChannel) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the ChatChannelMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *ChatChannelMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.ChatChannel, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *ChatChannelMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *ChatChannelMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (ChatChannel).
+func (m *ChatChannelMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *ChatChannelMutation) Fields() []string {
+	fields := make([]string, 0, 8)
+	if m.organization != nil {
+		fields = append(fields, chatchannel.FieldOrgID)
+	}
+	if m.connection != nil {
+		fields = append(fields, chatchannel.FieldConnectionID)
+	}
+	if m.external_id != nil {
+		fields = append(fields, chatchannel.FieldExternalID)
+	}
+	if m.name != nil {
+		fields = append(fields, chatchannel.FieldName)
+	}
+	if m.is_private != nil {
+		fields = append(fields, chatchannel.FieldIsPrivate)
+	}
+	if m.is_member != nil {
+		fields = append(fields, chatchannel.FieldIsMember)
+	}
+	if m.created_at != nil {
+		fields = append(fields, chatchannel.FieldCreatedAt)
+	}
+	if m.seen_at != nil {
+		fields = append(fields, chatchannel.FieldSeenAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *ChatChannelMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case chatchannel.FieldOrgID:
+		return m.OrgID()
+	case chatchannel.FieldConnectionID:
+		return m.ConnectionID()
+	case chatchannel.FieldExternalID:
+		return m.ExternalID()
+	case chatchannel.FieldName:
+		return m.Name()
+	case chatchannel.FieldIsPrivate:
+		return m.IsPrivate()
+	case chatchannel.FieldIsMember:
+		return m.IsMember()
+	case chatchannel.FieldCreatedAt:
+		return m.CreatedAt()
+	case chatchannel.FieldSeenAt:
+		return m.SeenAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *ChatChannelMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case chatchannel.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case chatchannel.FieldConnectionID:
+		return m.OldConnectionID(ctx)
+	case chatchannel.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case chatchannel.FieldName:
+		return m.OldName(ctx)
+	case chatchannel.FieldIsPrivate:
+		return m.OldIsPrivate(ctx)
+	case chatchannel.FieldIsMember:
+		return m.OldIsMember(ctx)
+	case chatchannel.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case chatchannel.FieldSeenAt:
+		return m.OldSeenAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown ChatChannel field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatChannelMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case chatchannel.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case chatchannel.FieldConnectionID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnectionID(v)
+		return nil
+	case chatchannel.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case chatchannel.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case chatchannel.FieldIsPrivate:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsPrivate(v)
+		return nil
+	case chatchannel.FieldIsMember:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsMember(v)
+		return nil
+	case chatchannel.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case chatchannel.FieldSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeenAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown ChatChannel field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *ChatChannelMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *ChatChannelMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *ChatChannelMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown ChatChannel numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *ChatChannelMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *ChatChannelMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *ChatChannelMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown ChatChannel nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *ChatChannelMutation) ResetField(name string) error {
+	switch name {
+	case chatchannel.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case chatchannel.FieldConnectionID:
+		m.ResetConnectionID()
+		return nil
+	case chatchannel.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case chatchannel.FieldName:
+		m.ResetName()
+		return nil
+	case chatchannel.FieldIsPrivate:
+		m.ResetIsPrivate()
+		return nil
+	case chatchannel.FieldIsMember:
+		m.ResetIsMember()
+		return nil
+	case chatchannel.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case chatchannel.FieldSeenAt:
+		m.ResetSeenAt()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatChannel field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *ChatChannelMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, chatchannel.EdgeOrganization)
+	}
+	if m.connection != nil {
+		edges = append(edges, chatchannel.EdgeConnection)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *ChatChannelMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case chatchannel.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case chatchannel.EdgeConnection:
+		if id := m.connection; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *ChatChannelMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *ChatChannelMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *ChatChannelMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, chatchannel.EdgeOrganization)
+	}
+	if m.clearedconnection {
+		edges = append(edges, chatchannel.EdgeConnection)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *ChatChannelMutation) EdgeCleared(name string) bool {
+	switch name {
+	case chatchannel.EdgeOrganization:
+		return m.clearedorganization
+	case chatchannel.EdgeConnection:
+		return m.clearedconnection
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *ChatChannelMutation) ClearEdge(name string) error {
+	switch name {
+	case chatchannel.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case chatchannel.EdgeConnection:
+		m.ClearConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatChannel unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *ChatChannelMutation) ResetEdge(name string) error {
+	switch name {
+	case chatchannel.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case chatchannel.EdgeConnection:
+		m.ResetConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown ChatChannel edge %s", name)
 }
 
 // CounterMutation represents an operation that mutates the Counter nodes in the graph.
@@ -36115,39 +36942,45 @@ func (m *IngestUsageMutation) ResetEdge(name string) error {
 // IntegrationConnectionMutation represents an operation that mutates the IntegrationConnection nodes in the graph.
 type IntegrationConnectionMutation struct {
 	config
-	op                  Op
-	typ                 string
-	id                  *uuid.UUID
-	shard               *int
-	addshard            *int
-	provider            *string
-	base_url            *string
-	external_id         *string
-	name                *string
-	state               *integrationconnection.State
-	reason              *string
-	settings            *json.RawMessage
-	appendsettings      json.RawMessage
-	connected_by        *string
-	connected_at        *time.Time
-	state_changed_at    *time.Time
-	sync_due_at         *time.Time
-	last_sync_at        *time.Time
-	last_sync_error     *string
-	failures            *int
-	addfailures         *int
-	failing_since       *time.Time
-	created_at          *time.Time
-	updated_at          *time.Time
-	clearedFields       map[string]struct{}
-	organization        *string
-	clearedorganization bool
-	repositories        map[uuid.UUID]struct{}
-	removedrepositories map[uuid.UUID]struct{}
-	clearedrepositories bool
-	done                bool
-	oldValue            func(context.Context) (*IntegrationConnection, error)
-	predicates          []predicate.IntegrationConnection
+	op                    Op
+	typ                   string
+	id                    *uuid.UUID
+	shard                 *int
+	addshard              *int
+	provider              *string
+	base_url              *string
+	external_id           *string
+	name                  *string
+	state                 *integrationconnection.State
+	reason                *string
+	settings              *json.RawMessage
+	appendsettings        json.RawMessage
+	credentials           *[]byte
+	credential_version    *int
+	addcredential_version *int
+	connected_by          *string
+	connected_at          *time.Time
+	state_changed_at      *time.Time
+	sync_due_at           *time.Time
+	last_sync_at          *time.Time
+	last_sync_error       *string
+	failures              *int
+	addfailures           *int
+	failing_since         *time.Time
+	created_at            *time.Time
+	updated_at            *time.Time
+	clearedFields         map[string]struct{}
+	organization          *string
+	clearedorganization   bool
+	repositories          map[uuid.UUID]struct{}
+	removedrepositories   map[uuid.UUID]struct{}
+	clearedrepositories   bool
+	channels              map[uuid.UUID]struct{}
+	removedchannels       map[uuid.UUID]struct{}
+	clearedchannels       bool
+	done                  bool
+	oldValue              func(context.Context) (*IntegrationConnection, error)
+	predicates            []predicate.IntegrationConnection
 }
 
 var _ ent.Mutation = (*IntegrationConnectionMutation)(nil)
@@ -36624,6 +37457,111 @@ func (m *IntegrationConnectionMutation) AppendedSettings() (json.RawMessage, boo
 func (m *IntegrationConnectionMutation) ResetSettings() {
 	m.settings = nil
 	m.appendsettings = nil
+}
+
+// SetCredentials sets the "credentials" field.
+func (m *IntegrationConnectionMutation) SetCredentials(b []byte) {
+	m.credentials = &b
+}
+
+// Credentials returns the value of the "credentials" field in the mutation.
+func (m *IntegrationConnectionMutation) Credentials() (r []byte, exists bool) {
+	v := m.credentials
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCredentials returns the old "credentials" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldCredentials(ctx context.Context) (v []byte, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCredentials is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCredentials requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCredentials: %w", err)
+	}
+	return oldValue.Credentials, nil
+}
+
+// ClearCredentials clears the value of the "credentials" field.
+func (m *IntegrationConnectionMutation) ClearCredentials() {
+	m.credentials = nil
+	m.clearedFields[integrationconnection.FieldCredentials] = struct{}{}
+}
+
+// CredentialsCleared returns if the "credentials" field was cleared in this mutation.
+func (m *IntegrationConnectionMutation) CredentialsCleared() bool {
+	_, ok := m.clearedFields[integrationconnection.FieldCredentials]
+	return ok
+}
+
+// ResetCredentials resets all changes to the "credentials" field.
+func (m *IntegrationConnectionMutation) ResetCredentials() {
+	m.credentials = nil
+	delete(m.clearedFields, integrationconnection.FieldCredentials)
+}
+
+// SetCredentialVersion sets the "credential_version" field.
+func (m *IntegrationConnectionMutation) SetCredentialVersion(i int) {
+	m.credential_version = &i
+	m.addcredential_version = nil
+}
+
+// CredentialVersion returns the value of the "credential_version" field in the mutation.
+func (m *IntegrationConnectionMutation) CredentialVersion() (r int, exists bool) {
+	v := m.credential_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCredentialVersion returns the old "credential_version" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldCredentialVersion(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCredentialVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCredentialVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCredentialVersion: %w", err)
+	}
+	return oldValue.CredentialVersion, nil
+}
+
+// AddCredentialVersion adds i to the "credential_version" field.
+func (m *IntegrationConnectionMutation) AddCredentialVersion(i int) {
+	if m.addcredential_version != nil {
+		*m.addcredential_version += i
+	} else {
+		m.addcredential_version = &i
+	}
+}
+
+// AddedCredentialVersion returns the value that was added to the "credential_version" field in this mutation.
+func (m *IntegrationConnectionMutation) AddedCredentialVersion() (r int, exists bool) {
+	v := m.addcredential_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCredentialVersion resets all changes to the "credential_version" field.
+func (m *IntegrationConnectionMutation) ResetCredentialVersion() {
+	m.credential_version = nil
+	m.addcredential_version = nil
 }
 
 // SetConnectedBy sets the "connected_by" field.
@@ -37152,6 +38090,60 @@ func (m *IntegrationConnectionMutation) ResetRepositories() {
 	m.removedrepositories = nil
 }
 
+// AddChannelIDs adds the "channels" edge to the ChatChannel entity by ids.
+func (m *IntegrationConnectionMutation) AddChannelIDs(ids ...uuid.UUID) {
+	if m.channels == nil {
+		m.channels = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.channels[ids[i]] = struct{}{}
+	}
+}
+
+// ClearChannels clears the "channels" edge to the ChatChannel entity.
+func (m *IntegrationConnectionMutation) ClearChannels() {
+	m.clearedchannels = true
+}
+
+// ChannelsCleared reports if the "channels" edge to the ChatChannel entity was cleared.
+func (m *IntegrationConnectionMutation) ChannelsCleared() bool {
+	return m.clearedchannels
+}
+
+// RemoveChannelIDs removes the "channels" edge to the ChatChannel entity by IDs.
+func (m *IntegrationConnectionMutation) RemoveChannelIDs(ids ...uuid.UUID) {
+	if m.removedchannels == nil {
+		m.removedchannels = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.channels, ids[i])
+		m.removedchannels[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedChannels returns the removed IDs of the "channels" edge to the ChatChannel entity.
+func (m *IntegrationConnectionMutation) RemovedChannelsIDs() (ids []uuid.UUID) {
+	for id := range m.removedchannels {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ChannelsIDs returns the "channels" edge IDs in the mutation.
+func (m *IntegrationConnectionMutation) ChannelsIDs() (ids []uuid.UUID) {
+	for id := range m.channels {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetChannels resets all changes to the "channels" edge.
+func (m *IntegrationConnectionMutation) ResetChannels() {
+	m.channels = nil
+	m.clearedchannels = false
+	m.removedchannels = nil
+}
+
 // Where appends a list predicates to the IntegrationConnectionMutation builder.
 func (m *IntegrationConnectionMutation) Where(ps ...predicate.IntegrationConnection) {
 	m.predicates = append(m.predicates, ps...)
@@ -37186,7 +38178,7 @@ func (m *IntegrationConnectionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *IntegrationConnectionMutation) Fields() []string {
-	fields := make([]string, 0, 19)
+	fields := make([]string, 0, 21)
 	if m.organization != nil {
 		fields = append(fields, integrationconnection.FieldOrgID)
 	}
@@ -37213,6 +38205,12 @@ func (m *IntegrationConnectionMutation) Fields() []string {
 	}
 	if m.settings != nil {
 		fields = append(fields, integrationconnection.FieldSettings)
+	}
+	if m.credentials != nil {
+		fields = append(fields, integrationconnection.FieldCredentials)
+	}
+	if m.credential_version != nil {
+		fields = append(fields, integrationconnection.FieldCredentialVersion)
 	}
 	if m.connected_by != nil {
 		fields = append(fields, integrationconnection.FieldConnectedBy)
@@ -37270,6 +38268,10 @@ func (m *IntegrationConnectionMutation) Field(name string) (ent.Value, bool) {
 		return m.Reason()
 	case integrationconnection.FieldSettings:
 		return m.Settings()
+	case integrationconnection.FieldCredentials:
+		return m.Credentials()
+	case integrationconnection.FieldCredentialVersion:
+		return m.CredentialVersion()
 	case integrationconnection.FieldConnectedBy:
 		return m.ConnectedBy()
 	case integrationconnection.FieldConnectedAt:
@@ -37317,6 +38319,10 @@ func (m *IntegrationConnectionMutation) OldField(ctx context.Context, name strin
 		return m.OldReason(ctx)
 	case integrationconnection.FieldSettings:
 		return m.OldSettings(ctx)
+	case integrationconnection.FieldCredentials:
+		return m.OldCredentials(ctx)
+	case integrationconnection.FieldCredentialVersion:
+		return m.OldCredentialVersion(ctx)
 	case integrationconnection.FieldConnectedBy:
 		return m.OldConnectedBy(ctx)
 	case integrationconnection.FieldConnectedAt:
@@ -37409,6 +38415,20 @@ func (m *IntegrationConnectionMutation) SetField(name string, value ent.Value) e
 		}
 		m.SetSettings(v)
 		return nil
+	case integrationconnection.FieldCredentials:
+		v, ok := value.([]byte)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCredentials(v)
+		return nil
+	case integrationconnection.FieldCredentialVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCredentialVersion(v)
+		return nil
 	case integrationconnection.FieldConnectedBy:
 		v, ok := value.(string)
 		if !ok {
@@ -37490,6 +38510,9 @@ func (m *IntegrationConnectionMutation) AddedFields() []string {
 	if m.addshard != nil {
 		fields = append(fields, integrationconnection.FieldShard)
 	}
+	if m.addcredential_version != nil {
+		fields = append(fields, integrationconnection.FieldCredentialVersion)
+	}
 	if m.addfailures != nil {
 		fields = append(fields, integrationconnection.FieldFailures)
 	}
@@ -37503,6 +38526,8 @@ func (m *IntegrationConnectionMutation) AddedField(name string) (ent.Value, bool
 	switch name {
 	case integrationconnection.FieldShard:
 		return m.AddedShard()
+	case integrationconnection.FieldCredentialVersion:
+		return m.AddedCredentialVersion()
 	case integrationconnection.FieldFailures:
 		return m.AddedFailures()
 	}
@@ -37521,6 +38546,13 @@ func (m *IntegrationConnectionMutation) AddField(name string, value ent.Value) e
 		}
 		m.AddShard(v)
 		return nil
+	case integrationconnection.FieldCredentialVersion:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCredentialVersion(v)
+		return nil
 	case integrationconnection.FieldFailures:
 		v, ok := value.(int)
 		if !ok {
@@ -37538,6 +38570,9 @@ func (m *IntegrationConnectionMutation) ClearedFields() []string {
 	var fields []string
 	if m.FieldCleared(integrationconnection.FieldReason) {
 		fields = append(fields, integrationconnection.FieldReason)
+	}
+	if m.FieldCleared(integrationconnection.FieldCredentials) {
+		fields = append(fields, integrationconnection.FieldCredentials)
 	}
 	if m.FieldCleared(integrationconnection.FieldSyncDueAt) {
 		fields = append(fields, integrationconnection.FieldSyncDueAt)
@@ -37567,6 +38602,9 @@ func (m *IntegrationConnectionMutation) ClearField(name string) error {
 	switch name {
 	case integrationconnection.FieldReason:
 		m.ClearReason()
+		return nil
+	case integrationconnection.FieldCredentials:
+		m.ClearCredentials()
 		return nil
 	case integrationconnection.FieldSyncDueAt:
 		m.ClearSyncDueAt()
@@ -37615,6 +38653,12 @@ func (m *IntegrationConnectionMutation) ResetField(name string) error {
 	case integrationconnection.FieldSettings:
 		m.ResetSettings()
 		return nil
+	case integrationconnection.FieldCredentials:
+		m.ResetCredentials()
+		return nil
+	case integrationconnection.FieldCredentialVersion:
+		m.ResetCredentialVersion()
+		return nil
 	case integrationconnection.FieldConnectedBy:
 		m.ResetConnectedBy()
 		return nil
@@ -37651,12 +38695,15 @@ func (m *IntegrationConnectionMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *IntegrationConnectionMutation) AddedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.organization != nil {
 		edges = append(edges, integrationconnection.EdgeOrganization)
 	}
 	if m.repositories != nil {
 		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	if m.channels != nil {
+		edges = append(edges, integrationconnection.EdgeChannels)
 	}
 	return edges
 }
@@ -37675,15 +38722,24 @@ func (m *IntegrationConnectionMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case integrationconnection.EdgeChannels:
+		ids := make([]ent.Value, 0, len(m.channels))
+		for id := range m.channels {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *IntegrationConnectionMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.removedrepositories != nil {
 		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	if m.removedchannels != nil {
+		edges = append(edges, integrationconnection.EdgeChannels)
 	}
 	return edges
 }
@@ -37698,18 +38754,27 @@ func (m *IntegrationConnectionMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case integrationconnection.EdgeChannels:
+		ids := make([]ent.Value, 0, len(m.removedchannels))
+		for id := range m.removedchannels {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *IntegrationConnectionMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 2)
+	edges := make([]string, 0, 3)
 	if m.clearedorganization {
 		edges = append(edges, integrationconnection.EdgeOrganization)
 	}
 	if m.clearedrepositories {
 		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	if m.clearedchannels {
+		edges = append(edges, integrationconnection.EdgeChannels)
 	}
 	return edges
 }
@@ -37722,6 +38787,8 @@ func (m *IntegrationConnectionMutation) EdgeCleared(name string) bool {
 		return m.clearedorganization
 	case integrationconnection.EdgeRepositories:
 		return m.clearedrepositories
+	case integrationconnection.EdgeChannels:
+		return m.clearedchannels
 	}
 	return false
 }
@@ -37747,8 +38814,802 @@ func (m *IntegrationConnectionMutation) ResetEdge(name string) error {
 	case integrationconnection.EdgeRepositories:
 		m.ResetRepositories()
 		return nil
+	case integrationconnection.EdgeChannels:
+		m.ResetChannels()
+		return nil
 	}
 	return fmt.Errorf("unknown IntegrationConnection edge %s", name)
+}
+
+// IntegrationIdentityMutation represents an operation that mutates the IntegrationIdentity nodes in the graph.
+type IntegrationIdentityMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	provider            *string
+	external_account    *string
+	external_user_id    *string
+	display_name        *string
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	user                *string
+	cleareduser         bool
+	done                bool
+	oldValue            func(context.Context) (*IntegrationIdentity, error)
+	predicates          []predicate.IntegrationIdentity
+}
+
+var _ ent.Mutation = (*IntegrationIdentityMutation)(nil)
+
+// integrationidentityOption allows management of the mutation configuration using functional options.
+type integrationidentityOption func(*IntegrationIdentityMutation)
+
+// newIntegrationIdentityMutation creates new mutation for the IntegrationIdentity entity.
+func newIntegrationIdentityMutation(c config, op Op, opts ...integrationidentityOption) *IntegrationIdentityMutation {
+	m := &IntegrationIdentityMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeIntegrationIdentity,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withIntegrationIdentityID sets the ID field of the mutation.
+func withIntegrationIdentityID(id uuid.UUID) integrationidentityOption {
+	return func(m *IntegrationIdentityMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *IntegrationIdentity
+		)
+		m.oldValue = func(ctx context.Context) (*IntegrationIdentity, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().IntegrationIdentity.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withIntegrationIdentity sets the old IntegrationIdentity of the mutation.
+func withIntegrationIdentity(node *IntegrationIdentity) integrationidentityOption {
+	return func(m *IntegrationIdentityMutation) {
+		m.oldValue = func(context.Context) (*IntegrationIdentity, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m IntegrationIdentityMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m IntegrationIdentityMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of IntegrationIdentity entities.
+func (m *IntegrationIdentityMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *IntegrationIdentityMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *IntegrationIdentityMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().IntegrationIdentity.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *IntegrationIdentityMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *IntegrationIdentityMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the IntegrationIdentity entity.
+// If the IntegrationIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationIdentityMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *IntegrationIdentityMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *IntegrationIdentityMutation) SetUserID(s string) {
+	m.user = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *IntegrationIdentityMutation) UserID() (r string, exists bool) {
+	v := m.user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the IntegrationIdentity entity.
+// If the IntegrationIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationIdentityMutation) OldUserID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *IntegrationIdentityMutation) ResetUserID() {
+	m.user = nil
+}
+
+// SetProvider sets the "provider" field.
+func (m *IntegrationIdentityMutation) SetProvider(s string) {
+	m.provider = &s
+}
+
+// Provider returns the value of the "provider" field in the mutation.
+func (m *IntegrationIdentityMutation) Provider() (r string, exists bool) {
+	v := m.provider
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProvider returns the old "provider" field's value of the IntegrationIdentity entity.
+// If the IntegrationIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationIdentityMutation) OldProvider(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProvider is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProvider requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProvider: %w", err)
+	}
+	return oldValue.Provider, nil
+}
+
+// ResetProvider resets all changes to the "provider" field.
+func (m *IntegrationIdentityMutation) ResetProvider() {
+	m.provider = nil
+}
+
+// SetExternalAccount sets the "external_account" field.
+func (m *IntegrationIdentityMutation) SetExternalAccount(s string) {
+	m.external_account = &s
+}
+
+// ExternalAccount returns the value of the "external_account" field in the mutation.
+func (m *IntegrationIdentityMutation) ExternalAccount() (r string, exists bool) {
+	v := m.external_account
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalAccount returns the old "external_account" field's value of the IntegrationIdentity entity.
+// If the IntegrationIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationIdentityMutation) OldExternalAccount(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalAccount is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalAccount requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalAccount: %w", err)
+	}
+	return oldValue.ExternalAccount, nil
+}
+
+// ResetExternalAccount resets all changes to the "external_account" field.
+func (m *IntegrationIdentityMutation) ResetExternalAccount() {
+	m.external_account = nil
+}
+
+// SetExternalUserID sets the "external_user_id" field.
+func (m *IntegrationIdentityMutation) SetExternalUserID(s string) {
+	m.external_user_id = &s
+}
+
+// ExternalUserID returns the value of the "external_user_id" field in the mutation.
+func (m *IntegrationIdentityMutation) ExternalUserID() (r string, exists bool) {
+	v := m.external_user_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalUserID returns the old "external_user_id" field's value of the IntegrationIdentity entity.
+// If the IntegrationIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationIdentityMutation) OldExternalUserID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalUserID: %w", err)
+	}
+	return oldValue.ExternalUserID, nil
+}
+
+// ResetExternalUserID resets all changes to the "external_user_id" field.
+func (m *IntegrationIdentityMutation) ResetExternalUserID() {
+	m.external_user_id = nil
+}
+
+// SetDisplayName sets the "display_name" field.
+func (m *IntegrationIdentityMutation) SetDisplayName(s string) {
+	m.display_name = &s
+}
+
+// DisplayName returns the value of the "display_name" field in the mutation.
+func (m *IntegrationIdentityMutation) DisplayName() (r string, exists bool) {
+	v := m.display_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDisplayName returns the old "display_name" field's value of the IntegrationIdentity entity.
+// If the IntegrationIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationIdentityMutation) OldDisplayName(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDisplayName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDisplayName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDisplayName: %w", err)
+	}
+	return oldValue.DisplayName, nil
+}
+
+// ClearDisplayName clears the value of the "display_name" field.
+func (m *IntegrationIdentityMutation) ClearDisplayName() {
+	m.display_name = nil
+	m.clearedFields[integrationidentity.FieldDisplayName] = struct{}{}
+}
+
+// DisplayNameCleared returns if the "display_name" field was cleared in this mutation.
+func (m *IntegrationIdentityMutation) DisplayNameCleared() bool {
+	_, ok := m.clearedFields[integrationidentity.FieldDisplayName]
+	return ok
+}
+
+// ResetDisplayName resets all changes to the "display_name" field.
+func (m *IntegrationIdentityMutation) ResetDisplayName() {
+	m.display_name = nil
+	delete(m.clearedFields, integrationidentity.FieldDisplayName)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *IntegrationIdentityMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *IntegrationIdentityMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the IntegrationIdentity entity.
+// If the IntegrationIdentity object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationIdentityMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *IntegrationIdentityMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *IntegrationIdentityMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *IntegrationIdentityMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[integrationidentity.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *IntegrationIdentityMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *IntegrationIdentityMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *IntegrationIdentityMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *IntegrationIdentityMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearUser clears the "user" edge to the User entity.
+func (m *IntegrationIdentityMutation) ClearUser() {
+	m.cleareduser = true
+	m.clearedFields[integrationidentity.FieldUserID] = struct{}{}
+}
+
+// UserCleared reports if the "user" edge to the User entity was cleared.
+func (m *IntegrationIdentityMutation) UserCleared() bool {
+	return m.cleareduser
+}
+
+// UserIDs returns the "user" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// UserID instead. It exists only for internal usage by the builders.
+func (m *IntegrationIdentityMutation) UserIDs() (ids []string) {
+	if id := m.user; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetUser resets all changes to the "user" edge.
+func (m *IntegrationIdentityMutation) ResetUser() {
+	m.user = nil
+	m.cleareduser = false
+}
+
+// Where appends a list predicates to the IntegrationIdentityMutation builder.
+func (m *IntegrationIdentityMutation) Where(ps ...predicate.IntegrationIdentity) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the IntegrationIdentityMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *IntegrationIdentityMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.IntegrationIdentity, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *IntegrationIdentityMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *IntegrationIdentityMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (IntegrationIdentity).
+func (m *IntegrationIdentityMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *IntegrationIdentityMutation) Fields() []string {
+	fields := make([]string, 0, 7)
+	if m.organization != nil {
+		fields = append(fields, integrationidentity.FieldOrgID)
+	}
+	if m.user != nil {
+		fields = append(fields, integrationidentity.FieldUserID)
+	}
+	if m.provider != nil {
+		fields = append(fields, integrationidentity.FieldProvider)
+	}
+	if m.external_account != nil {
+		fields = append(fields, integrationidentity.FieldExternalAccount)
+	}
+	if m.external_user_id != nil {
+		fields = append(fields, integrationidentity.FieldExternalUserID)
+	}
+	if m.display_name != nil {
+		fields = append(fields, integrationidentity.FieldDisplayName)
+	}
+	if m.created_at != nil {
+		fields = append(fields, integrationidentity.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *IntegrationIdentityMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case integrationidentity.FieldOrgID:
+		return m.OrgID()
+	case integrationidentity.FieldUserID:
+		return m.UserID()
+	case integrationidentity.FieldProvider:
+		return m.Provider()
+	case integrationidentity.FieldExternalAccount:
+		return m.ExternalAccount()
+	case integrationidentity.FieldExternalUserID:
+		return m.ExternalUserID()
+	case integrationidentity.FieldDisplayName:
+		return m.DisplayName()
+	case integrationidentity.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *IntegrationIdentityMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case integrationidentity.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case integrationidentity.FieldUserID:
+		return m.OldUserID(ctx)
+	case integrationidentity.FieldProvider:
+		return m.OldProvider(ctx)
+	case integrationidentity.FieldExternalAccount:
+		return m.OldExternalAccount(ctx)
+	case integrationidentity.FieldExternalUserID:
+		return m.OldExternalUserID(ctx)
+	case integrationidentity.FieldDisplayName:
+		return m.OldDisplayName(ctx)
+	case integrationidentity.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown IntegrationIdentity field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IntegrationIdentityMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case integrationidentity.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case integrationidentity.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case integrationidentity.FieldProvider:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProvider(v)
+		return nil
+	case integrationidentity.FieldExternalAccount:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalAccount(v)
+		return nil
+	case integrationidentity.FieldExternalUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalUserID(v)
+		return nil
+	case integrationidentity.FieldDisplayName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDisplayName(v)
+		return nil
+	case integrationidentity.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationIdentity field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *IntegrationIdentityMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *IntegrationIdentityMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *IntegrationIdentityMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown IntegrationIdentity numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *IntegrationIdentityMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(integrationidentity.FieldDisplayName) {
+		fields = append(fields, integrationidentity.FieldDisplayName)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *IntegrationIdentityMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *IntegrationIdentityMutation) ClearField(name string) error {
+	switch name {
+	case integrationidentity.FieldDisplayName:
+		m.ClearDisplayName()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationIdentity nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *IntegrationIdentityMutation) ResetField(name string) error {
+	switch name {
+	case integrationidentity.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case integrationidentity.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case integrationidentity.FieldProvider:
+		m.ResetProvider()
+		return nil
+	case integrationidentity.FieldExternalAccount:
+		m.ResetExternalAccount()
+		return nil
+	case integrationidentity.FieldExternalUserID:
+		m.ResetExternalUserID()
+		return nil
+	case integrationidentity.FieldDisplayName:
+		m.ResetDisplayName()
+		return nil
+	case integrationidentity.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationIdentity field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *IntegrationIdentityMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, integrationidentity.EdgeOrganization)
+	}
+	if m.user != nil {
+		edges = append(edges, integrationidentity.EdgeUser)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *IntegrationIdentityMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case integrationidentity.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case integrationidentity.EdgeUser:
+		if id := m.user; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *IntegrationIdentityMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *IntegrationIdentityMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *IntegrationIdentityMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, integrationidentity.EdgeOrganization)
+	}
+	if m.cleareduser {
+		edges = append(edges, integrationidentity.EdgeUser)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *IntegrationIdentityMutation) EdgeCleared(name string) bool {
+	switch name {
+	case integrationidentity.EdgeOrganization:
+		return m.clearedorganization
+	case integrationidentity.EdgeUser:
+		return m.cleareduser
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *IntegrationIdentityMutation) ClearEdge(name string) error {
+	switch name {
+	case integrationidentity.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case integrationidentity.EdgeUser:
+		m.ClearUser()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationIdentity unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *IntegrationIdentityMutation) ResetEdge(name string) error {
+	switch name {
+	case integrationidentity.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case integrationidentity.EdgeUser:
+		m.ResetUser()
+		return nil
+	}
+	return fmt.Errorf("unknown IntegrationIdentity edge %s", name)
 }
 
 // IntegrationLoginMutation represents an operation that mutates the IntegrationLogin nodes in the graph.
@@ -37762,6 +39623,7 @@ type IntegrationLoginMutation struct {
 	user_id             *string
 	session_id          *string
 	install             *bool
+	identity            *bool
 	verifier            *[]byte
 	return_to           *string
 	offer               *[]byte
@@ -38122,6 +39984,42 @@ func (m *IntegrationLoginMutation) ResetInstall() {
 	m.install = nil
 }
 
+// SetIdentity sets the "identity" field.
+func (m *IntegrationLoginMutation) SetIdentity(b bool) {
+	m.identity = &b
+}
+
+// Identity returns the value of the "identity" field in the mutation.
+func (m *IntegrationLoginMutation) Identity() (r bool, exists bool) {
+	v := m.identity
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIdentity returns the old "identity" field's value of the IntegrationLogin entity.
+// If the IntegrationLogin object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationLoginMutation) OldIdentity(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIdentity is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIdentity requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIdentity: %w", err)
+	}
+	return oldValue.Identity, nil
+}
+
+// ResetIdentity resets all changes to the "identity" field.
+func (m *IntegrationLoginMutation) ResetIdentity() {
+	m.identity = nil
+}
+
 // SetVerifier sets the "verifier" field.
 func (m *IntegrationLoginMutation) SetVerifier(b []byte) {
 	m.verifier = &b
@@ -38451,7 +40349,7 @@ func (m *IntegrationLoginMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *IntegrationLoginMutation) Fields() []string {
-	fields := make([]string, 0, 12)
+	fields := make([]string, 0, 13)
 	if m.organization != nil {
 		fields = append(fields, integrationlogin.FieldOrgID)
 	}
@@ -38469,6 +40367,9 @@ func (m *IntegrationLoginMutation) Fields() []string {
 	}
 	if m.install != nil {
 		fields = append(fields, integrationlogin.FieldInstall)
+	}
+	if m.identity != nil {
+		fields = append(fields, integrationlogin.FieldIdentity)
 	}
 	if m.verifier != nil {
 		fields = append(fields, integrationlogin.FieldVerifier)
@@ -38508,6 +40409,8 @@ func (m *IntegrationLoginMutation) Field(name string) (ent.Value, bool) {
 		return m.SessionID()
 	case integrationlogin.FieldInstall:
 		return m.Install()
+	case integrationlogin.FieldIdentity:
+		return m.Identity()
 	case integrationlogin.FieldVerifier:
 		return m.Verifier()
 	case integrationlogin.FieldReturnTo:
@@ -38541,6 +40444,8 @@ func (m *IntegrationLoginMutation) OldField(ctx context.Context, name string) (e
 		return m.OldSessionID(ctx)
 	case integrationlogin.FieldInstall:
 		return m.OldInstall(ctx)
+	case integrationlogin.FieldIdentity:
+		return m.OldIdentity(ctx)
 	case integrationlogin.FieldVerifier:
 		return m.OldVerifier(ctx)
 	case integrationlogin.FieldReturnTo:
@@ -38603,6 +40508,13 @@ func (m *IntegrationLoginMutation) SetField(name string, value ent.Value) error 
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetInstall(v)
+		return nil
+	case integrationlogin.FieldIdentity:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIdentity(v)
 		return nil
 	case integrationlogin.FieldVerifier:
 		v, ok := value.([]byte)
@@ -38745,6 +40657,9 @@ func (m *IntegrationLoginMutation) ResetField(name string) error {
 		return nil
 	case integrationlogin.FieldInstall:
 		m.ResetInstall()
+		return nil
+	case integrationlogin.FieldIdentity:
+		m.ResetIdentity()
 		return nil
 	case integrationlogin.FieldVerifier:
 		m.ResetVerifier()
@@ -47328,6 +49243,12 @@ type OrganizationMutation struct {
 	source_repositories              map[uuid.UUID]struct{}
 	removedsource_repositories       map[uuid.UUID]struct{}
 	clearedsource_repositories       bool
+	chat_channels                    map[uuid.UUID]struct{}
+	removedchat_channels             map[uuid.UUID]struct{}
+	clearedchat_channels             bool
+	integration_identities           map[uuid.UUID]struct{}
+	removedintegration_identities    map[uuid.UUID]struct{}
+	clearedintegration_identities    bool
 	done                             bool
 	oldValue                         func(context.Context) (*Organization, error)
 	predicates                       []predicate.Organization
@@ -49660,6 +51581,114 @@ func (m *OrganizationMutation) ResetSourceRepositories() {
 	m.removedsource_repositories = nil
 }
 
+// AddChatChannelIDs adds the "chat_channels" edge to the ChatChannel entity by ids.
+func (m *OrganizationMutation) AddChatChannelIDs(ids ...uuid.UUID) {
+	if m.chat_channels == nil {
+		m.chat_channels = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.chat_channels[ids[i]] = struct{}{}
+	}
+}
+
+// ClearChatChannels clears the "chat_channels" edge to the ChatChannel entity.
+func (m *OrganizationMutation) ClearChatChannels() {
+	m.clearedchat_channels = true
+}
+
+// ChatChannelsCleared reports if the "chat_channels" edge to the ChatChannel entity was cleared.
+func (m *OrganizationMutation) ChatChannelsCleared() bool {
+	return m.clearedchat_channels
+}
+
+// RemoveChatChannelIDs removes the "chat_channels" edge to the ChatChannel entity by IDs.
+func (m *OrganizationMutation) RemoveChatChannelIDs(ids ...uuid.UUID) {
+	if m.removedchat_channels == nil {
+		m.removedchat_channels = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.chat_channels, ids[i])
+		m.removedchat_channels[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedChatChannels returns the removed IDs of the "chat_channels" edge to the ChatChannel entity.
+func (m *OrganizationMutation) RemovedChatChannelsIDs() (ids []uuid.UUID) {
+	for id := range m.removedchat_channels {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ChatChannelsIDs returns the "chat_channels" edge IDs in the mutation.
+func (m *OrganizationMutation) ChatChannelsIDs() (ids []uuid.UUID) {
+	for id := range m.chat_channels {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetChatChannels resets all changes to the "chat_channels" edge.
+func (m *OrganizationMutation) ResetChatChannels() {
+	m.chat_channels = nil
+	m.clearedchat_channels = false
+	m.removedchat_channels = nil
+}
+
+// AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by ids.
+func (m *OrganizationMutation) AddIntegrationIdentityIDs(ids ...uuid.UUID) {
+	if m.integration_identities == nil {
+		m.integration_identities = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.integration_identities[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIntegrationIdentities clears the "integration_identities" edge to the IntegrationIdentity entity.
+func (m *OrganizationMutation) ClearIntegrationIdentities() {
+	m.clearedintegration_identities = true
+}
+
+// IntegrationIdentitiesCleared reports if the "integration_identities" edge to the IntegrationIdentity entity was cleared.
+func (m *OrganizationMutation) IntegrationIdentitiesCleared() bool {
+	return m.clearedintegration_identities
+}
+
+// RemoveIntegrationIdentityIDs removes the "integration_identities" edge to the IntegrationIdentity entity by IDs.
+func (m *OrganizationMutation) RemoveIntegrationIdentityIDs(ids ...uuid.UUID) {
+	if m.removedintegration_identities == nil {
+		m.removedintegration_identities = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.integration_identities, ids[i])
+		m.removedintegration_identities[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIntegrationIdentities returns the removed IDs of the "integration_identities" edge to the IntegrationIdentity entity.
+func (m *OrganizationMutation) RemovedIntegrationIdentitiesIDs() (ids []uuid.UUID) {
+	for id := range m.removedintegration_identities {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IntegrationIdentitiesIDs returns the "integration_identities" edge IDs in the mutation.
+func (m *OrganizationMutation) IntegrationIdentitiesIDs() (ids []uuid.UUID) {
+	for id := range m.integration_identities {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIntegrationIdentities resets all changes to the "integration_identities" edge.
+func (m *OrganizationMutation) ResetIntegrationIdentities() {
+	m.integration_identities = nil
+	m.clearedintegration_identities = false
+	m.removedintegration_identities = nil
+}
+
 // Where appends a list predicates to the OrganizationMutation builder.
 func (m *OrganizationMutation) Where(ps ...predicate.Organization) {
 	m.predicates = append(m.predicates, ps...)
@@ -49827,7 +51856,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 40)
+	edges := make([]string, 0, 42)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -49947,6 +51976,12 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.source_repositories != nil {
 		edges = append(edges, organization.EdgeSourceRepositories)
+	}
+	if m.chat_channels != nil {
+		edges = append(edges, organization.EdgeChatChannels)
+	}
+	if m.integration_identities != nil {
+		edges = append(edges, organization.EdgeIntegrationIdentities)
 	}
 	return edges
 }
@@ -50189,13 +52224,25 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeChatChannels:
+		ids := make([]ent.Value, 0, len(m.chat_channels))
+		for id := range m.chat_channels {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIntegrationIdentities:
+		ids := make([]ent.Value, 0, len(m.integration_identities))
+		for id := range m.integration_identities {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 40)
+	edges := make([]string, 0, 42)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -50306,6 +52353,12 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedsource_repositories != nil {
 		edges = append(edges, organization.EdgeSourceRepositories)
+	}
+	if m.removedchat_channels != nil {
+		edges = append(edges, organization.EdgeChatChannels)
+	}
+	if m.removedintegration_identities != nil {
+		edges = append(edges, organization.EdgeIntegrationIdentities)
 	}
 	return edges
 }
@@ -50536,13 +52589,25 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeChatChannels:
+		ids := make([]ent.Value, 0, len(m.removedchat_channels))
+		for id := range m.removedchat_channels {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeIntegrationIdentities:
+		ids := make([]ent.Value, 0, len(m.removedintegration_identities))
+		for id := range m.removedintegration_identities {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 40)
+	edges := make([]string, 0, 42)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -50663,6 +52728,12 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearedsource_repositories {
 		edges = append(edges, organization.EdgeSourceRepositories)
 	}
+	if m.clearedchat_channels {
+		edges = append(edges, organization.EdgeChatChannels)
+	}
+	if m.clearedintegration_identities {
+		edges = append(edges, organization.EdgeIntegrationIdentities)
+	}
 	return edges
 }
 
@@ -50750,6 +52821,10 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedintegration_logins
 	case organization.EdgeSourceRepositories:
 		return m.clearedsource_repositories
+	case organization.EdgeChatChannels:
+		return m.clearedchat_channels
+	case organization.EdgeIntegrationIdentities:
+		return m.clearedintegration_identities
 	}
 	return false
 }
@@ -50894,6 +52969,12 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeSourceRepositories:
 		m.ResetSourceRepositories()
+		return nil
+	case organization.EdgeChatChannels:
+		m.ResetChatChannels()
+		return nil
+	case organization.EdgeIntegrationIdentities:
+		m.ResetIntegrationIdentities()
 		return nil
 	}
 	return fmt.Errorf("unknown Organization edge %s", name)
@@ -57575,30 +59656,33 @@ func (m *SourceRepositoryMutation) ResetEdge(name string) error {
 // UserMutation represents an operation that mutates the User nodes in the graph.
 type UserMutation struct {
 	config
-	op                  Op
-	typ                 string
-	id                  *string
-	email               *string
-	name                *string
-	password_hash       *string
-	avatar_url          *string
-	created_at          *time.Time
-	clearedFields       map[string]struct{}
-	memberships         map[uuid.UUID]struct{}
-	removedmemberships  map[uuid.UUID]struct{}
-	clearedmemberships  bool
-	sessions            map[uuid.UUID]struct{}
-	removedsessions     map[uuid.UUID]struct{}
-	clearedsessions     bool
-	identities          map[uuid.UUID]struct{}
-	removedidentities   map[uuid.UUID]struct{}
-	clearedidentities   bool
-	oauth_grants        map[uuid.UUID]struct{}
-	removedoauth_grants map[uuid.UUID]struct{}
-	clearedoauth_grants bool
-	done                bool
-	oldValue            func(context.Context) (*User, error)
-	predicates          []predicate.User
+	op                            Op
+	typ                           string
+	id                            *string
+	email                         *string
+	name                          *string
+	password_hash                 *string
+	avatar_url                    *string
+	created_at                    *time.Time
+	clearedFields                 map[string]struct{}
+	memberships                   map[uuid.UUID]struct{}
+	removedmemberships            map[uuid.UUID]struct{}
+	clearedmemberships            bool
+	sessions                      map[uuid.UUID]struct{}
+	removedsessions               map[uuid.UUID]struct{}
+	clearedsessions               bool
+	identities                    map[uuid.UUID]struct{}
+	removedidentities             map[uuid.UUID]struct{}
+	clearedidentities             bool
+	integration_identities        map[uuid.UUID]struct{}
+	removedintegration_identities map[uuid.UUID]struct{}
+	clearedintegration_identities bool
+	oauth_grants                  map[uuid.UUID]struct{}
+	removedoauth_grants           map[uuid.UUID]struct{}
+	clearedoauth_grants           bool
+	done                          bool
+	oldValue                      func(context.Context) (*User, error)
+	predicates                    []predicate.User
 }
 
 var _ ent.Mutation = (*UserMutation)(nil)
@@ -58060,6 +60144,60 @@ func (m *UserMutation) ResetIdentities() {
 	m.removedidentities = nil
 }
 
+// AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by ids.
+func (m *UserMutation) AddIntegrationIdentityIDs(ids ...uuid.UUID) {
+	if m.integration_identities == nil {
+		m.integration_identities = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.integration_identities[ids[i]] = struct{}{}
+	}
+}
+
+// ClearIntegrationIdentities clears the "integration_identities" edge to the IntegrationIdentity entity.
+func (m *UserMutation) ClearIntegrationIdentities() {
+	m.clearedintegration_identities = true
+}
+
+// IntegrationIdentitiesCleared reports if the "integration_identities" edge to the IntegrationIdentity entity was cleared.
+func (m *UserMutation) IntegrationIdentitiesCleared() bool {
+	return m.clearedintegration_identities
+}
+
+// RemoveIntegrationIdentityIDs removes the "integration_identities" edge to the IntegrationIdentity entity by IDs.
+func (m *UserMutation) RemoveIntegrationIdentityIDs(ids ...uuid.UUID) {
+	if m.removedintegration_identities == nil {
+		m.removedintegration_identities = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.integration_identities, ids[i])
+		m.removedintegration_identities[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedIntegrationIdentities returns the removed IDs of the "integration_identities" edge to the IntegrationIdentity entity.
+func (m *UserMutation) RemovedIntegrationIdentitiesIDs() (ids []uuid.UUID) {
+	for id := range m.removedintegration_identities {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// IntegrationIdentitiesIDs returns the "integration_identities" edge IDs in the mutation.
+func (m *UserMutation) IntegrationIdentitiesIDs() (ids []uuid.UUID) {
+	for id := range m.integration_identities {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetIntegrationIdentities resets all changes to the "integration_identities" edge.
+func (m *UserMutation) ResetIntegrationIdentities() {
+	m.integration_identities = nil
+	m.clearedintegration_identities = false
+	m.removedintegration_identities = nil
+}
+
 // AddOauthGrantIDs adds the "oauth_grants" edge to the OAuthGrant entity by ids.
 func (m *UserMutation) AddOauthGrantIDs(ids ...uuid.UUID) {
 	if m.oauth_grants == nil {
@@ -58324,7 +60462,7 @@ func (m *UserMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *UserMutation) AddedEdges() []string {
-	edges := make([]string, 0, 4)
+	edges := make([]string, 0, 5)
 	if m.memberships != nil {
 		edges = append(edges, user.EdgeMemberships)
 	}
@@ -58333,6 +60471,9 @@ func (m *UserMutation) AddedEdges() []string {
 	}
 	if m.identities != nil {
 		edges = append(edges, user.EdgeIdentities)
+	}
+	if m.integration_identities != nil {
+		edges = append(edges, user.EdgeIntegrationIdentities)
 	}
 	if m.oauth_grants != nil {
 		edges = append(edges, user.EdgeOauthGrants)
@@ -58362,6 +60503,12 @@ func (m *UserMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case user.EdgeIntegrationIdentities:
+		ids := make([]ent.Value, 0, len(m.integration_identities))
+		for id := range m.integration_identities {
+			ids = append(ids, id)
+		}
+		return ids
 	case user.EdgeOauthGrants:
 		ids := make([]ent.Value, 0, len(m.oauth_grants))
 		for id := range m.oauth_grants {
@@ -58374,7 +60521,7 @@ func (m *UserMutation) AddedIDs(name string) []ent.Value {
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *UserMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 4)
+	edges := make([]string, 0, 5)
 	if m.removedmemberships != nil {
 		edges = append(edges, user.EdgeMemberships)
 	}
@@ -58383,6 +60530,9 @@ func (m *UserMutation) RemovedEdges() []string {
 	}
 	if m.removedidentities != nil {
 		edges = append(edges, user.EdgeIdentities)
+	}
+	if m.removedintegration_identities != nil {
+		edges = append(edges, user.EdgeIntegrationIdentities)
 	}
 	if m.removedoauth_grants != nil {
 		edges = append(edges, user.EdgeOauthGrants)
@@ -58412,6 +60562,12 @@ func (m *UserMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case user.EdgeIntegrationIdentities:
+		ids := make([]ent.Value, 0, len(m.removedintegration_identities))
+		for id := range m.removedintegration_identities {
+			ids = append(ids, id)
+		}
+		return ids
 	case user.EdgeOauthGrants:
 		ids := make([]ent.Value, 0, len(m.removedoauth_grants))
 		for id := range m.removedoauth_grants {
@@ -58424,7 +60580,7 @@ func (m *UserMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *UserMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 4)
+	edges := make([]string, 0, 5)
 	if m.clearedmemberships {
 		edges = append(edges, user.EdgeMemberships)
 	}
@@ -58433,6 +60589,9 @@ func (m *UserMutation) ClearedEdges() []string {
 	}
 	if m.clearedidentities {
 		edges = append(edges, user.EdgeIdentities)
+	}
+	if m.clearedintegration_identities {
+		edges = append(edges, user.EdgeIntegrationIdentities)
 	}
 	if m.clearedoauth_grants {
 		edges = append(edges, user.EdgeOauthGrants)
@@ -58450,6 +60609,8 @@ func (m *UserMutation) EdgeCleared(name string) bool {
 		return m.clearedsessions
 	case user.EdgeIdentities:
 		return m.clearedidentities
+	case user.EdgeIntegrationIdentities:
+		return m.clearedintegration_identities
 	case user.EdgeOauthGrants:
 		return m.clearedoauth_grants
 	}
@@ -58476,6 +60637,9 @@ func (m *UserMutation) ResetEdge(name string) error {
 		return nil
 	case user.EdgeIdentities:
 		m.ResetIdentities()
+		return nil
+	case user.EdgeIntegrationIdentities:
+		m.ResetIntegrationIdentities()
 		return nil
 	case user.EdgeOauthGrants:
 		m.ResetOauthGrants()

@@ -115,9 +115,13 @@ type OrganizationEdges struct {
 	IntegrationLogins []*IntegrationLogin `json:"integration_logins,omitempty"`
 	// SourceRepositories holds the value of the source_repositories edge.
 	SourceRepositories []*SourceRepository `json:"source_repositories,omitempty"`
+	// ChatChannels holds the value of the chat_channels edge.
+	ChatChannels []*ChatChannel `json:"chat_channels,omitempty"`
+	// IntegrationIdentities holds the value of the integration_identities edge.
+	IntegrationIdentities []*IntegrationIdentity `json:"integration_identities,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [40]bool
+	loadedTypes [42]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -486,6 +490,24 @@ func (e OrganizationEdges) SourceRepositoriesOrErr() ([]*SourceRepository, error
 	return nil, &NotLoadedError{edge: "source_repositories"}
 }
 
+// ChatChannelsOrErr returns the ChatChannels value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) ChatChannelsOrErr() ([]*ChatChannel, error) {
+	if e.loadedTypes[40] {
+		return e.ChatChannels, nil
+	}
+	return nil, &NotLoadedError{edge: "chat_channels"}
+}
+
+// IntegrationIdentitiesOrErr returns the IntegrationIdentities value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) IntegrationIdentitiesOrErr() ([]*IntegrationIdentity, error) {
+	if e.loadedTypes[41] {
+		return e.IntegrationIdentities, nil
+	}
+	return nil, &NotLoadedError{edge: "integration_identities"}
+}
+
 // scanValues returns the types for scanning values from sql.Rows.
 func (*Organization) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
@@ -745,6 +767,16 @@ func (_m *Organization) QueryIntegrationLogins() *IntegrationLoginQuery {
 // QuerySourceRepositories queries the "source_repositories" edge of the Organization entity.
 func (_m *Organization) QuerySourceRepositories() *SourceRepositoryQuery {
 	return NewOrganizationClient(_m.config).QuerySourceRepositories(_m)
+}
+
+// QueryChatChannels queries the "chat_channels" edge of the Organization entity.
+func (_m *Organization) QueryChatChannels() *ChatChannelQuery {
+	return NewOrganizationClient(_m.config).QueryChatChannels(_m)
+}
+
+// QueryIntegrationIdentities queries the "integration_identities" edge of the Organization entity.
+func (_m *Organization) QueryIntegrationIdentities() *IntegrationIdentityQuery {
+	return NewOrganizationClient(_m.config).QueryIntegrationIdentities(_m)
 }
 
 // Update returns a builder for updating this Organization.

@@ -22,6 +22,7 @@ import (
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
@@ -39,6 +40,7 @@ import (
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -698,6 +700,36 @@ func (_c *OrganizationCreate) AddSourceRepositories(v ...*SourceRepository) *Org
 		ids[i] = v[i].ID
 	}
 	return _c.AddSourceRepositoryIDs(ids...)
+}
+
+// AddChatChannelIDs adds the "chat_channels" edge to the ChatChannel entity by IDs.
+func (_c *OrganizationCreate) AddChatChannelIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddChatChannelIDs(ids...)
+	return _c
+}
+
+// AddChatChannels adds the "chat_channels" edges to the ChatChannel entity.
+func (_c *OrganizationCreate) AddChatChannels(v ...*ChatChannel) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddChatChannelIDs(ids...)
+}
+
+// AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
+func (_c *OrganizationCreate) AddIntegrationIdentityIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddIntegrationIdentityIDs(ids...)
+	return _c
+}
+
+// AddIntegrationIdentities adds the "integration_identities" edges to the IntegrationIdentity entity.
+func (_c *OrganizationCreate) AddIntegrationIdentities(v ...*IntegrationIdentity) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddIntegrationIdentityIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -1439,6 +1471,38 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.ChatChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ChatChannelsTable,
+			Columns: []string{organization.ChatChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.IntegrationIdentitiesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationIdentitiesTable,
+			Columns: []string{organization.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

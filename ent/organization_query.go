@@ -22,6 +22,7 @@ import (
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
@@ -39,6 +40,7 @@ import (
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -104,6 +106,8 @@ type OrganizationQuery struct {
 	withIntegrationConnections  *IntegrationConnectionQuery
 	withIntegrationLogins       *IntegrationLoginQuery
 	withSourceRepositories      *SourceRepositoryQuery
+	withChatChannels            *ChatChannelQuery
+	withIntegrationIdentities   *IntegrationIdentityQuery
 	modifiers                   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -1021,6 +1025,50 @@ func (_q *OrganizationQuery) QuerySourceRepositories() *SourceRepositoryQuery {
 	return query
 }
 
+// QueryChatChannels chains the current query on the "chat_channels" edge.
+func (_q *OrganizationQuery) QueryChatChannels() *ChatChannelQuery {
+	query := (&ChatChannelClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(chatchannel.Table, chatchannel.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.ChatChannelsTable, organization.ChatChannelsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryIntegrationIdentities chains the current query on the "integration_identities" edge.
+func (_q *OrganizationQuery) QueryIntegrationIdentities() *IntegrationIdentityQuery {
+	query := (&IntegrationIdentityClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(integrationidentity.Table, integrationidentity.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.IntegrationIdentitiesTable, organization.IntegrationIdentitiesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // First returns the first Organization entity from the query.
 // Returns a *NotFoundError when no Organization was found.
 func (_q *OrganizationQuery) First(ctx context.Context) (*Organization, error) {
@@ -1253,6 +1301,8 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withIntegrationConnections:  _q.withIntegrationConnections.Clone(),
 		withIntegrationLogins:       _q.withIntegrationLogins.Clone(),
 		withSourceRepositories:      _q.withSourceRepositories.Clone(),
+		withChatChannels:            _q.withChatChannels.Clone(),
+		withIntegrationIdentities:   _q.withIntegrationIdentities.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -1700,6 +1750,28 @@ func (_q *OrganizationQuery) WithSourceRepositories(opts ...func(*SourceReposito
 	return _q
 }
 
+// WithChatChannels tells the query-builder to eager-load the nodes that are connected to
+// the "chat_channels" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithChatChannels(opts ...func(*ChatChannelQuery)) *OrganizationQuery {
+	query := (&ChatChannelClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withChatChannels = query
+	return _q
+}
+
+// WithIntegrationIdentities tells the query-builder to eager-load the nodes that are connected to
+// the "integration_identities" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithIntegrationIdentities(opts ...func(*IntegrationIdentityQuery)) *OrganizationQuery {
+	query := (&IntegrationIdentityClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withIntegrationIdentities = query
+	return _q
+}
+
 // GroupBy is used to group vertices by one or more fields/columns.
 // It is often used with aggregate functions, like: count, max, mean, min, sum.
 //
@@ -1778,7 +1850,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [40]bool{
+		loadedTypes = [42]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -1819,6 +1891,8 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withIntegrationConnections != nil,
 			_q.withIntegrationLogins != nil,
 			_q.withSourceRepositories != nil,
+			_q.withChatChannels != nil,
+			_q.withIntegrationIdentities != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -2137,6 +2211,22 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			func(n *Organization) { n.Edges.SourceRepositories = []*SourceRepository{} },
 			func(n *Organization, e *SourceRepository) {
 				n.Edges.SourceRepositories = append(n.Edges.SourceRepositories, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withChatChannels; query != nil {
+		if err := _q.loadChatChannels(ctx, query, nodes,
+			func(n *Organization) { n.Edges.ChatChannels = []*ChatChannel{} },
+			func(n *Organization, e *ChatChannel) { n.Edges.ChatChannels = append(n.Edges.ChatChannels, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withIntegrationIdentities; query != nil {
+		if err := _q.loadIntegrationIdentities(ctx, query, nodes,
+			func(n *Organization) { n.Edges.IntegrationIdentities = []*IntegrationIdentity{} },
+			func(n *Organization, e *IntegrationIdentity) {
+				n.Edges.IntegrationIdentities = append(n.Edges.IntegrationIdentities, e)
 			}); err != nil {
 			return nil, err
 		}
@@ -3323,6 +3413,66 @@ func (_q *OrganizationQuery) loadSourceRepositories(ctx context.Context, query *
 	}
 	query.Where(predicate.SourceRepository(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.SourceRepositoriesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadChatChannels(ctx context.Context, query *ChatChannelQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *ChatChannel)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(chatchannel.FieldOrgID)
+	}
+	query.Where(predicate.ChatChannel(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.ChatChannelsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadIntegrationIdentities(ctx context.Context, query *IntegrationIdentityQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *IntegrationIdentity)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(integrationidentity.FieldOrgID)
+	}
+	query.Where(predicate.IntegrationIdentity(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.IntegrationIdentitiesColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

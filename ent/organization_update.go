@@ -20,6 +20,7 @@ import (
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
 	"github.com/svc-observability/svc/ent/dashboardversion"
@@ -37,6 +38,7 @@ import (
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -707,6 +709,36 @@ func (_u *OrganizationUpdate) AddSourceRepositories(v ...*SourceRepository) *Org
 		ids[i] = v[i].ID
 	}
 	return _u.AddSourceRepositoryIDs(ids...)
+}
+
+// AddChatChannelIDs adds the "chat_channels" edge to the ChatChannel entity by IDs.
+func (_u *OrganizationUpdate) AddChatChannelIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddChatChannelIDs(ids...)
+	return _u
+}
+
+// AddChatChannels adds the "chat_channels" edges to the ChatChannel entity.
+func (_u *OrganizationUpdate) AddChatChannels(v ...*ChatChannel) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddChatChannelIDs(ids...)
+}
+
+// AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
+func (_u *OrganizationUpdate) AddIntegrationIdentityIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddIntegrationIdentityIDs(ids...)
+	return _u
+}
+
+// AddIntegrationIdentities adds the "integration_identities" edges to the IntegrationIdentity entity.
+func (_u *OrganizationUpdate) AddIntegrationIdentities(v ...*IntegrationIdentity) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIntegrationIdentityIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -1507,6 +1539,48 @@ func (_u *OrganizationUpdate) RemoveSourceRepositories(v ...*SourceRepository) *
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveSourceRepositoryIDs(ids...)
+}
+
+// ClearChatChannels clears all "chat_channels" edges to the ChatChannel entity.
+func (_u *OrganizationUpdate) ClearChatChannels() *OrganizationUpdate {
+	_u.mutation.ClearChatChannels()
+	return _u
+}
+
+// RemoveChatChannelIDs removes the "chat_channels" edge to ChatChannel entities by IDs.
+func (_u *OrganizationUpdate) RemoveChatChannelIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveChatChannelIDs(ids...)
+	return _u
+}
+
+// RemoveChatChannels removes "chat_channels" edges to ChatChannel entities.
+func (_u *OrganizationUpdate) RemoveChatChannels(v ...*ChatChannel) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveChatChannelIDs(ids...)
+}
+
+// ClearIntegrationIdentities clears all "integration_identities" edges to the IntegrationIdentity entity.
+func (_u *OrganizationUpdate) ClearIntegrationIdentities() *OrganizationUpdate {
+	_u.mutation.ClearIntegrationIdentities()
+	return _u
+}
+
+// RemoveIntegrationIdentityIDs removes the "integration_identities" edge to IntegrationIdentity entities by IDs.
+func (_u *OrganizationUpdate) RemoveIntegrationIdentityIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveIntegrationIdentityIDs(ids...)
+	return _u
+}
+
+// RemoveIntegrationIdentities removes "integration_identities" edges to IntegrationIdentity entities.
+func (_u *OrganizationUpdate) RemoveIntegrationIdentities(v ...*IntegrationIdentity) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIntegrationIdentityIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -3327,6 +3401,96 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.ChatChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ChatChannelsTable,
+			Columns: []string{organization.ChatChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedChatChannelsIDs(); len(nodes) > 0 && !_u.mutation.ChatChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ChatChannelsTable,
+			Columns: []string{organization.ChatChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ChatChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ChatChannelsTable,
+			Columns: []string{organization.ChatChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IntegrationIdentitiesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationIdentitiesTable,
+			Columns: []string{organization.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIntegrationIdentitiesIDs(); len(nodes) > 0 && !_u.mutation.IntegrationIdentitiesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationIdentitiesTable,
+			Columns: []string{organization.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IntegrationIdentitiesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationIdentitiesTable,
+			Columns: []string{organization.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -3987,6 +4151,36 @@ func (_u *OrganizationUpdateOne) AddSourceRepositories(v ...*SourceRepository) *
 		ids[i] = v[i].ID
 	}
 	return _u.AddSourceRepositoryIDs(ids...)
+}
+
+// AddChatChannelIDs adds the "chat_channels" edge to the ChatChannel entity by IDs.
+func (_u *OrganizationUpdateOne) AddChatChannelIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddChatChannelIDs(ids...)
+	return _u
+}
+
+// AddChatChannels adds the "chat_channels" edges to the ChatChannel entity.
+func (_u *OrganizationUpdateOne) AddChatChannels(v ...*ChatChannel) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddChatChannelIDs(ids...)
+}
+
+// AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
+func (_u *OrganizationUpdateOne) AddIntegrationIdentityIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddIntegrationIdentityIDs(ids...)
+	return _u
+}
+
+// AddIntegrationIdentities adds the "integration_identities" edges to the IntegrationIdentity entity.
+func (_u *OrganizationUpdateOne) AddIntegrationIdentities(v ...*IntegrationIdentity) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIntegrationIdentityIDs(ids...)
 }
 
 // Mutation returns the OrganizationMutation object of the builder.
@@ -4787,6 +4981,48 @@ func (_u *OrganizationUpdateOne) RemoveSourceRepositories(v ...*SourceRepository
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveSourceRepositoryIDs(ids...)
+}
+
+// ClearChatChannels clears all "chat_channels" edges to the ChatChannel entity.
+func (_u *OrganizationUpdateOne) ClearChatChannels() *OrganizationUpdateOne {
+	_u.mutation.ClearChatChannels()
+	return _u
+}
+
+// RemoveChatChannelIDs removes the "chat_channels" edge to ChatChannel entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveChatChannelIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveChatChannelIDs(ids...)
+	return _u
+}
+
+// RemoveChatChannels removes "chat_channels" edges to ChatChannel entities.
+func (_u *OrganizationUpdateOne) RemoveChatChannels(v ...*ChatChannel) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveChatChannelIDs(ids...)
+}
+
+// ClearIntegrationIdentities clears all "integration_identities" edges to the IntegrationIdentity entity.
+func (_u *OrganizationUpdateOne) ClearIntegrationIdentities() *OrganizationUpdateOne {
+	_u.mutation.ClearIntegrationIdentities()
+	return _u
+}
+
+// RemoveIntegrationIdentityIDs removes the "integration_identities" edge to IntegrationIdentity entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveIntegrationIdentityIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveIntegrationIdentityIDs(ids...)
+	return _u
+}
+
+// RemoveIntegrationIdentities removes "integration_identities" edges to IntegrationIdentity entities.
+func (_u *OrganizationUpdateOne) RemoveIntegrationIdentities(v ...*IntegrationIdentity) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIntegrationIdentityIDs(ids...)
 }
 
 // Where appends a list predicates to the OrganizationUpdate builder.
@@ -6630,6 +6866,96 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.ChatChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ChatChannelsTable,
+			Columns: []string{organization.ChatChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedChatChannelsIDs(); len(nodes) > 0 && !_u.mutation.ChatChannelsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ChatChannelsTable,
+			Columns: []string{organization.ChatChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.ChatChannelsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.ChatChannelsTable,
+			Columns: []string{organization.ChatChannelsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IntegrationIdentitiesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationIdentitiesTable,
+			Columns: []string{organization.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIntegrationIdentitiesIDs(); len(nodes) > 0 && !_u.mutation.IntegrationIdentitiesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationIdentitiesTable,
+			Columns: []string{organization.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IntegrationIdentitiesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.IntegrationIdentitiesTable,
+			Columns: []string{organization.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

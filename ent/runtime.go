@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/ent/apikey"
 	"github.com/svc-observability/svc/ent/attributemapping"
 	"github.com/svc-observability/svc/ent/auditlogentry"
+	"github.com/svc-observability/svc/ent/chatchannel"
 	"github.com/svc-observability/svc/ent/counter"
 	"github.com/svc-observability/svc/ent/dashboard"
 	"github.com/svc-observability/svc/ent/dashboardshare"
@@ -34,6 +35,7 @@ import (
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
 	"github.com/svc-observability/svc/ent/ingestusage"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/integrationlogin"
 	"github.com/svc-observability/svc/ent/investigation"
 	"github.com/svc-observability/svc/ent/invitation"
@@ -276,6 +278,20 @@ func init() {
 	auditlogentryDescChanged := auditlogentryFields[13].Descriptor()
 	// auditlogentry.DefaultChanged holds the default value on creation for the changed field.
 	auditlogentry.DefaultChanged = auditlogentryDescChanged.Default.(string)
+	chatchannelFields := schema.ChatChannel{}.Fields()
+	_ = chatchannelFields
+	// chatchannelDescOrgID is the schema descriptor for org_id field.
+	chatchannelDescOrgID := chatchannelFields[1].Descriptor()
+	// chatchannel.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	chatchannel.OrgIDValidator = chatchannelDescOrgID.Validators[0].(func(string) error)
+	// chatchannelDescExternalID is the schema descriptor for external_id field.
+	chatchannelDescExternalID := chatchannelFields[3].Descriptor()
+	// chatchannel.ExternalIDValidator is a validator for the "external_id" field. It is called by the builders before save.
+	chatchannel.ExternalIDValidator = chatchannelDescExternalID.Validators[0].(func(string) error)
+	// chatchannelDescName is the schema descriptor for name field.
+	chatchannelDescName := chatchannelFields[4].Descriptor()
+	// chatchannel.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	chatchannel.NameValidator = chatchannelDescName.Validators[0].(func(string) error)
 	counterFields := schema.Counter{}.Fields()
 	_ = counterFields
 	// counterDescValue is the schema descriptor for value field.
@@ -680,12 +696,40 @@ func init() {
 	integrationconnectionDescName := integrationconnectionFields[6].Descriptor()
 	// integrationconnection.NameValidator is a validator for the "name" field. It is called by the builders before save.
 	integrationconnection.NameValidator = integrationconnectionDescName.Validators[0].(func(string) error)
+	// integrationconnectionDescCredentialVersion is the schema descriptor for credential_version field.
+	integrationconnectionDescCredentialVersion := integrationconnectionFields[11].Descriptor()
+	// integrationconnection.DefaultCredentialVersion holds the default value on creation for the credential_version field.
+	integrationconnection.DefaultCredentialVersion = integrationconnectionDescCredentialVersion.Default.(int)
+	// integrationconnection.CredentialVersionValidator is a validator for the "credential_version" field. It is called by the builders before save.
+	integrationconnection.CredentialVersionValidator = integrationconnectionDescCredentialVersion.Validators[0].(func(int) error)
 	// integrationconnectionDescFailures is the schema descriptor for failures field.
-	integrationconnectionDescFailures := integrationconnectionFields[16].Descriptor()
+	integrationconnectionDescFailures := integrationconnectionFields[18].Descriptor()
 	// integrationconnection.DefaultFailures holds the default value on creation for the failures field.
 	integrationconnection.DefaultFailures = integrationconnectionDescFailures.Default.(int)
 	// integrationconnection.FailuresValidator is a validator for the "failures" field. It is called by the builders before save.
 	integrationconnection.FailuresValidator = integrationconnectionDescFailures.Validators[0].(func(int) error)
+	integrationidentityFields := schema.IntegrationIdentity{}.Fields()
+	_ = integrationidentityFields
+	// integrationidentityDescOrgID is the schema descriptor for org_id field.
+	integrationidentityDescOrgID := integrationidentityFields[1].Descriptor()
+	// integrationidentity.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	integrationidentity.OrgIDValidator = integrationidentityDescOrgID.Validators[0].(func(string) error)
+	// integrationidentityDescUserID is the schema descriptor for user_id field.
+	integrationidentityDescUserID := integrationidentityFields[2].Descriptor()
+	// integrationidentity.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
+	integrationidentity.UserIDValidator = integrationidentityDescUserID.Validators[0].(func(string) error)
+	// integrationidentityDescProvider is the schema descriptor for provider field.
+	integrationidentityDescProvider := integrationidentityFields[3].Descriptor()
+	// integrationidentity.ProviderValidator is a validator for the "provider" field. It is called by the builders before save.
+	integrationidentity.ProviderValidator = integrationidentityDescProvider.Validators[0].(func(string) error)
+	// integrationidentityDescExternalAccount is the schema descriptor for external_account field.
+	integrationidentityDescExternalAccount := integrationidentityFields[4].Descriptor()
+	// integrationidentity.ExternalAccountValidator is a validator for the "external_account" field. It is called by the builders before save.
+	integrationidentity.ExternalAccountValidator = integrationidentityDescExternalAccount.Validators[0].(func(string) error)
+	// integrationidentityDescExternalUserID is the schema descriptor for external_user_id field.
+	integrationidentityDescExternalUserID := integrationidentityFields[5].Descriptor()
+	// integrationidentity.ExternalUserIDValidator is a validator for the "external_user_id" field. It is called by the builders before save.
+	integrationidentity.ExternalUserIDValidator = integrationidentityDescExternalUserID.Validators[0].(func(string) error)
 	integrationloginFields := schema.IntegrationLogin{}.Fields()
 	_ = integrationloginFields
 	// integrationloginDescOrgID is the schema descriptor for org_id field.
@@ -704,6 +748,10 @@ func init() {
 	integrationloginDescInstall := integrationloginFields[6].Descriptor()
 	// integrationlogin.DefaultInstall holds the default value on creation for the install field.
 	integrationlogin.DefaultInstall = integrationloginDescInstall.Default.(bool)
+	// integrationloginDescIdentity is the schema descriptor for identity field.
+	integrationloginDescIdentity := integrationloginFields[7].Descriptor()
+	// integrationlogin.DefaultIdentity holds the default value on creation for the identity field.
+	integrationlogin.DefaultIdentity = integrationloginDescIdentity.Default.(bool)
 	investigationFields := schema.Investigation{}.Fields()
 	_ = investigationFields
 	// investigationDescOrgID is the schema descriptor for org_id field.

@@ -34,6 +34,8 @@ type Tx struct {
 	AttributeMapping *AttributeMappingClient
 	// AuditLogEntry is the client for interacting with the AuditLogEntry builders.
 	AuditLogEntry *AuditLogEntryClient
+	// ChatChannel is the client for interacting with the ChatChannel builders.
+	ChatChannel *ChatChannelClient
 	// Counter is the client for interacting with the Counter builders.
 	Counter *CounterClient
 	// Dashboard is the client for interacting with the Dashboard builders.
@@ -76,6 +78,8 @@ type Tx struct {
 	IngestUsage *IngestUsageClient
 	// IntegrationConnection is the client for interacting with the IntegrationConnection builders.
 	IntegrationConnection *IntegrationConnectionClient
+	// IntegrationIdentity is the client for interacting with the IntegrationIdentity builders.
+	IntegrationIdentity *IntegrationIdentityClient
 	// IntegrationLogin is the client for interacting with the IntegrationLogin builders.
 	IntegrationLogin *IntegrationLoginClient
 	// Investigation is the client for interacting with the Investigation builders.
@@ -261,6 +265,7 @@ func (tx *Tx) init() {
 	tx.ApiKey = NewApiKeyClient(tx.config)
 	tx.AttributeMapping = NewAttributeMappingClient(tx.config)
 	tx.AuditLogEntry = NewAuditLogEntryClient(tx.config)
+	tx.ChatChannel = NewChatChannelClient(tx.config)
 	tx.Counter = NewCounterClient(tx.config)
 	tx.Dashboard = NewDashboardClient(tx.config)
 	tx.DashboardShare = NewDashboardShareClient(tx.config)
@@ -282,6 +287,7 @@ func (tx *Tx) init() {
 	tx.IngestOutcomes = NewIngestOutcomesClient(tx.config)
 	tx.IngestUsage = NewIngestUsageClient(tx.config)
 	tx.IntegrationConnection = NewIntegrationConnectionClient(tx.config)
+	tx.IntegrationIdentity = NewIntegrationIdentityClient(tx.config)
 	tx.IntegrationLogin = NewIntegrationLoginClient(tx.config)
 	tx.Investigation = NewInvestigationClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)

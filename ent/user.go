@@ -42,11 +42,13 @@ type UserEdges struct {
 	Sessions []*Session `json:"sessions,omitempty"`
 	// Identities holds the value of the identities edge.
 	Identities []*UserIdentity `json:"identities,omitempty"`
+	// IntegrationIdentities holds the value of the integration_identities edge.
+	IntegrationIdentities []*IntegrationIdentity `json:"integration_identities,omitempty"`
 	// OauthGrants holds the value of the oauth_grants edge.
 	OauthGrants []*OAuthGrant `json:"oauth_grants,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [4]bool
+	loadedTypes [5]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -76,10 +78,19 @@ func (e UserEdges) IdentitiesOrErr() ([]*UserIdentity, error) {
 	return nil, &NotLoadedError{edge: "identities"}
 }
 
+// IntegrationIdentitiesOrErr returns the IntegrationIdentities value or an error if the edge
+// was not loaded in eager-loading.
+func (e UserEdges) IntegrationIdentitiesOrErr() ([]*IntegrationIdentity, error) {
+	if e.loadedTypes[3] {
+		return e.IntegrationIdentities, nil
+	}
+	return nil, &NotLoadedError{edge: "integration_identities"}
+}
+
 // OauthGrantsOrErr returns the OauthGrants value or an error if the edge
 // was not loaded in eager-loading.
 func (e UserEdges) OauthGrantsOrErr() ([]*OAuthGrant, error) {
-	if e.loadedTypes[3] {
+	if e.loadedTypes[4] {
 		return e.OauthGrants, nil
 	}
 	return nil, &NotLoadedError{edge: "oauth_grants"}
@@ -172,6 +183,11 @@ func (_m *User) QuerySessions() *SessionQuery {
 // QueryIdentities queries the "identities" edge of the User entity.
 func (_m *User) QueryIdentities() *UserIdentityQuery {
 	return NewUserClient(_m.config).QueryIdentities(_m)
+}
+
+// QueryIntegrationIdentities queries the "integration_identities" edge of the User entity.
+func (_m *User) QueryIntegrationIdentities() *IntegrationIdentityQuery {
+	return NewUserClient(_m.config).QueryIntegrationIdentities(_m)
 }
 
 // QueryOauthGrants queries the "oauth_grants" edge of the User entity.

@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/session"
@@ -131,6 +132,21 @@ func (_c *UserCreate) AddIdentities(v ...*UserIdentity) *UserCreate {
 		ids[i] = v[i].ID
 	}
 	return _c.AddIdentityIDs(ids...)
+}
+
+// AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
+func (_c *UserCreate) AddIntegrationIdentityIDs(ids ...uuid.UUID) *UserCreate {
+	_c.mutation.AddIntegrationIdentityIDs(ids...)
+	return _c
+}
+
+// AddIntegrationIdentities adds the "integration_identities" edges to the IntegrationIdentity entity.
+func (_c *UserCreate) AddIntegrationIdentities(v ...*IntegrationIdentity) *UserCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddIntegrationIdentityIDs(ids...)
 }
 
 // AddOauthGrantIDs adds the "oauth_grants" edge to the OAuthGrant entity by IDs.
@@ -314,6 +330,22 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(useridentity.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.IntegrationIdentitiesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.IntegrationIdentitiesTable,
+			Columns: []string{user.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

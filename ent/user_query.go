@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/predicate"
@@ -24,15 +25,16 @@ import (
 // UserQuery is the builder for querying User entities.
 type UserQuery struct {
 	config
-	ctx             *QueryContext
-	order           []user.OrderOption
-	inters          []Interceptor
-	predicates      []predicate.User
-	withMemberships *MembershipQuery
-	withSessions    *SessionQuery
-	withIdentities  *UserIdentityQuery
-	withOauthGrants *OAuthGrantQuery
-	modifiers       []func(*sql.Selector)
+	ctx                       *QueryContext
+	order                     []user.OrderOption
+	inters                    []Interceptor
+	predicates                []predicate.User
+	withMemberships           *MembershipQuery
+	withSessions              *SessionQuery
+	withIdentities            *UserIdentityQuery
+	withIntegrationIdentities *IntegrationIdentityQuery
+	withOauthGrants           *OAuthGrantQuery
+	modifiers                 []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -128,6 +130,28 @@ func (_q *UserQuery) QueryIdentities() *UserIdentityQuery {
 			sqlgraph.From(user.Table, user.FieldID, selector),
 			sqlgraph.To(useridentity.Table, useridentity.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, user.IdentitiesTable, user.IdentitiesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryIntegrationIdentities chains the current query on the "integration_identities" edge.
+func (_q *UserQuery) QueryIntegrationIdentities() *IntegrationIdentityQuery {
+	query := (&IntegrationIdentityClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, selector),
+			sqlgraph.To(integrationidentity.Table, integrationidentity.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, user.IntegrationIdentitiesTable, user.IntegrationIdentitiesColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -344,15 +368,16 @@ func (_q *UserQuery) Clone() *UserQuery {
 		return nil
 	}
 	return &UserQuery{
-		config:          _q.config,
-		ctx:             _q.ctx.Clone(),
-		order:           append([]user.OrderOption{}, _q.order...),
-		inters:          append([]Interceptor{}, _q.inters...),
-		predicates:      append([]predicate.User{}, _q.predicates...),
-		withMemberships: _q.withMemberships.Clone(),
-		withSessions:    _q.withSessions.Clone(),
-		withIdentities:  _q.withIdentities.Clone(),
-		withOauthGrants: _q.withOauthGrants.Clone(),
+		config:                    _q.config,
+		ctx:                       _q.ctx.Clone(),
+		order:                     append([]user.OrderOption{}, _q.order...),
+		inters:                    append([]Interceptor{}, _q.inters...),
+		predicates:                append([]predicate.User{}, _q.predicates...),
+		withMemberships:           _q.withMemberships.Clone(),
+		withSessions:              _q.withSessions.Clone(),
+		withIdentities:            _q.withIdentities.Clone(),
+		withIntegrationIdentities: _q.withIntegrationIdentities.Clone(),
+		withOauthGrants:           _q.withOauthGrants.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -390,6 +415,17 @@ func (_q *UserQuery) WithIdentities(opts ...func(*UserIdentityQuery)) *UserQuery
 		opt(query)
 	}
 	_q.withIdentities = query
+	return _q
+}
+
+// WithIntegrationIdentities tells the query-builder to eager-load the nodes that are connected to
+// the "integration_identities" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *UserQuery) WithIntegrationIdentities(opts ...func(*IntegrationIdentityQuery)) *UserQuery {
+	query := (&IntegrationIdentityClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withIntegrationIdentities = query
 	return _q
 }
 
@@ -482,10 +518,11 @@ func (_q *UserQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*User, e
 	var (
 		nodes       = []*User{}
 		_spec       = _q.querySpec()
-		loadedTypes = [4]bool{
+		loadedTypes = [5]bool{
 			_q.withMemberships != nil,
 			_q.withSessions != nil,
 			_q.withIdentities != nil,
+			_q.withIntegrationIdentities != nil,
 			_q.withOauthGrants != nil,
 		}
 	)
@@ -528,6 +565,15 @@ func (_q *UserQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*User, e
 		if err := _q.loadIdentities(ctx, query, nodes,
 			func(n *User) { n.Edges.Identities = []*UserIdentity{} },
 			func(n *User, e *UserIdentity) { n.Edges.Identities = append(n.Edges.Identities, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withIntegrationIdentities; query != nil {
+		if err := _q.loadIntegrationIdentities(ctx, query, nodes,
+			func(n *User) { n.Edges.IntegrationIdentities = []*IntegrationIdentity{} },
+			func(n *User, e *IntegrationIdentity) {
+				n.Edges.IntegrationIdentities = append(n.Edges.IntegrationIdentities, e)
+			}); err != nil {
 			return nil, err
 		}
 	}
@@ -616,6 +662,36 @@ func (_q *UserQuery) loadIdentities(ctx context.Context, query *UserIdentityQuer
 	}
 	query.Where(predicate.UserIdentity(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(user.IdentitiesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.UserID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "user_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *UserQuery) loadIntegrationIdentities(ctx context.Context, query *IntegrationIdentityQuery, nodes []*User, init func(*User), assign func(*User, *IntegrationIdentity)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*User)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(integrationidentity.FieldUserID)
+	}
+	query.Where(predicate.IntegrationIdentity(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(user.IntegrationIdentitiesColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/predicate"
@@ -140,6 +141,21 @@ func (_u *UserUpdate) AddIdentities(v ...*UserIdentity) *UserUpdate {
 	return _u.AddIdentityIDs(ids...)
 }
 
+// AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
+func (_u *UserUpdate) AddIntegrationIdentityIDs(ids ...uuid.UUID) *UserUpdate {
+	_u.mutation.AddIntegrationIdentityIDs(ids...)
+	return _u
+}
+
+// AddIntegrationIdentities adds the "integration_identities" edges to the IntegrationIdentity entity.
+func (_u *UserUpdate) AddIntegrationIdentities(v ...*IntegrationIdentity) *UserUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIntegrationIdentityIDs(ids...)
+}
+
 // AddOauthGrantIDs adds the "oauth_grants" edge to the OAuthGrant entity by IDs.
 func (_u *UserUpdate) AddOauthGrantIDs(ids ...uuid.UUID) *UserUpdate {
 	_u.mutation.AddOauthGrantIDs(ids...)
@@ -221,6 +237,27 @@ func (_u *UserUpdate) RemoveIdentities(v ...*UserIdentity) *UserUpdate {
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveIdentityIDs(ids...)
+}
+
+// ClearIntegrationIdentities clears all "integration_identities" edges to the IntegrationIdentity entity.
+func (_u *UserUpdate) ClearIntegrationIdentities() *UserUpdate {
+	_u.mutation.ClearIntegrationIdentities()
+	return _u
+}
+
+// RemoveIntegrationIdentityIDs removes the "integration_identities" edge to IntegrationIdentity entities by IDs.
+func (_u *UserUpdate) RemoveIntegrationIdentityIDs(ids ...uuid.UUID) *UserUpdate {
+	_u.mutation.RemoveIntegrationIdentityIDs(ids...)
+	return _u
+}
+
+// RemoveIntegrationIdentities removes "integration_identities" edges to IntegrationIdentity entities.
+func (_u *UserUpdate) RemoveIntegrationIdentities(v ...*IntegrationIdentity) *UserUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIntegrationIdentityIDs(ids...)
 }
 
 // ClearOauthGrants clears all "oauth_grants" edges to the OAuthGrant entity.
@@ -449,6 +486,51 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.IntegrationIdentitiesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.IntegrationIdentitiesTable,
+			Columns: []string{user.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIntegrationIdentitiesIDs(); len(nodes) > 0 && !_u.mutation.IntegrationIdentitiesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.IntegrationIdentitiesTable,
+			Columns: []string{user.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IntegrationIdentitiesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.IntegrationIdentitiesTable,
+			Columns: []string{user.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	if _u.mutation.OauthGrantsCleared() {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
@@ -623,6 +705,21 @@ func (_u *UserUpdateOne) AddIdentities(v ...*UserIdentity) *UserUpdateOne {
 	return _u.AddIdentityIDs(ids...)
 }
 
+// AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
+func (_u *UserUpdateOne) AddIntegrationIdentityIDs(ids ...uuid.UUID) *UserUpdateOne {
+	_u.mutation.AddIntegrationIdentityIDs(ids...)
+	return _u
+}
+
+// AddIntegrationIdentities adds the "integration_identities" edges to the IntegrationIdentity entity.
+func (_u *UserUpdateOne) AddIntegrationIdentities(v ...*IntegrationIdentity) *UserUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddIntegrationIdentityIDs(ids...)
+}
+
 // AddOauthGrantIDs adds the "oauth_grants" edge to the OAuthGrant entity by IDs.
 func (_u *UserUpdateOne) AddOauthGrantIDs(ids ...uuid.UUID) *UserUpdateOne {
 	_u.mutation.AddOauthGrantIDs(ids...)
@@ -704,6 +801,27 @@ func (_u *UserUpdateOne) RemoveIdentities(v ...*UserIdentity) *UserUpdateOne {
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveIdentityIDs(ids...)
+}
+
+// ClearIntegrationIdentities clears all "integration_identities" edges to the IntegrationIdentity entity.
+func (_u *UserUpdateOne) ClearIntegrationIdentities() *UserUpdateOne {
+	_u.mutation.ClearIntegrationIdentities()
+	return _u
+}
+
+// RemoveIntegrationIdentityIDs removes the "integration_identities" edge to IntegrationIdentity entities by IDs.
+func (_u *UserUpdateOne) RemoveIntegrationIdentityIDs(ids ...uuid.UUID) *UserUpdateOne {
+	_u.mutation.RemoveIntegrationIdentityIDs(ids...)
+	return _u
+}
+
+// RemoveIntegrationIdentities removes "integration_identities" edges to IntegrationIdentity entities.
+func (_u *UserUpdateOne) RemoveIntegrationIdentities(v ...*IntegrationIdentity) *UserUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveIntegrationIdentityIDs(ids...)
 }
 
 // ClearOauthGrants clears all "oauth_grants" edges to the OAuthGrant entity.
@@ -955,6 +1073,51 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(useridentity.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.IntegrationIdentitiesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.IntegrationIdentitiesTable,
+			Columns: []string{user.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedIntegrationIdentitiesIDs(); len(nodes) > 0 && !_u.mutation.IntegrationIdentitiesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.IntegrationIdentitiesTable,
+			Columns: []string{user.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.IntegrationIdentitiesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.IntegrationIdentitiesTable,
+			Columns: []string{user.IntegrationIdentitiesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(integrationidentity.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -62,6 +62,7 @@ var levels = map[string]int{
 	"server/work":         2,
 
 	"server/console":   1, // it is an ordinary client of the public API
+	"server/chat":      1,
 	"server/ratelimit": 1,
 	"server/source":    1,
 	"server/store":     1,
@@ -151,6 +152,7 @@ var seams = []struct {
 	{"github.com/coreos/go-oidc", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
 	{"golang.org/x/oauth2", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
 	{"github.com/google/go-github", []string{"server/integrations/github"}, "one package speaks to GitHub"},
+	{"github.com/slack-go/slack", []string{"server/integrations/slack"}, "one package speaks to Slack"},
 	{"github.com/bradleyfalzon/ghinstallation", []string{"server/integrations/github"}, "one package speaks to GitHub"},
 	{"golang.org/x/image", []string{"server/pages"}, "one package draws pictures"},
 	{"github.com/wneessen/go-mail", []string{"server/notify"}, "one package speaks SMTP"},

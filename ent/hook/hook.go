@@ -129,6 +129,18 @@ func (f AuditLogEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Valu
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AuditLogEntryMutation", m)
 }
 
+// The ChatChannelFunc type is an adapter to allow the use of ordinary
+// function as ChatChannel mutator.
+type ChatChannelFunc func(context.Context, *ent.ChatChannelMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f ChatChannelFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.ChatChannelMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ChatChannelMutation", m)
+}
+
 // The CounterFunc type is an adapter to allow the use of ordinary
 // function as Counter mutator.
 type CounterFunc func(context.Context, *ent.CounterMutation) (ent.Value, error)
@@ -379,6 +391,18 @@ func (f IntegrationConnectionFunc) Mutate(ctx context.Context, m ent.Mutation) (
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IntegrationConnectionMutation", m)
+}
+
+// The IntegrationIdentityFunc type is an adapter to allow the use of ordinary
+// function as IntegrationIdentity mutator.
+type IntegrationIdentityFunc func(context.Context, *ent.IntegrationIdentityMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f IntegrationIdentityFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.IntegrationIdentityMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IntegrationIdentityMutation", m)
 }
 
 // The IntegrationLoginFunc type is an adapter to allow the use of ordinary

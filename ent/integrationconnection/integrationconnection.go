@@ -32,6 +32,10 @@ const (
 	FieldReason = "reason"
 	// FieldSettings holds the string denoting the settings field in the database.
 	FieldSettings = "settings"
+	// FieldCredentials holds the string denoting the credentials field in the database.
+	FieldCredentials = "credentials"
+	// FieldCredentialVersion holds the string denoting the credential_version field in the database.
+	FieldCredentialVersion = "credential_version"
 	// FieldConnectedBy holds the string denoting the connected_by field in the database.
 	FieldConnectedBy = "connected_by"
 	// FieldConnectedAt holds the string denoting the connected_at field in the database.
@@ -56,6 +60,8 @@ const (
 	EdgeOrganization = "organization"
 	// EdgeRepositories holds the string denoting the repositories edge name in mutations.
 	EdgeRepositories = "repositories"
+	// EdgeChannels holds the string denoting the channels edge name in mutations.
+	EdgeChannels = "channels"
 	// Table holds the table name of the integrationconnection in the database.
 	Table = "integration_connections"
 	// OrganizationTable is the table that holds the organization relation/edge.
@@ -72,6 +78,13 @@ const (
 	RepositoriesInverseTable = "source_repositories"
 	// RepositoriesColumn is the table column denoting the repositories relation/edge.
 	RepositoriesColumn = "connection_id"
+	// ChannelsTable is the table that holds the channels relation/edge.
+	ChannelsTable = "chat_channels"
+	// ChannelsInverseTable is the table name for the ChatChannel entity.
+	// It exists in this package in order to avoid circular dependency with the "chatchannel" package.
+	ChannelsInverseTable = "chat_channels"
+	// ChannelsColumn is the table column denoting the channels relation/edge.
+	ChannelsColumn = "connection_id"
 )
 
 // Columns holds all SQL columns for integrationconnection fields.
@@ -86,6 +99,8 @@ var Columns = []string{
 	FieldState,
 	FieldReason,
 	FieldSettings,
+	FieldCredentials,
+	FieldCredentialVersion,
 	FieldConnectedBy,
 	FieldConnectedAt,
 	FieldStateChangedAt,
@@ -121,6 +136,10 @@ var (
 	ExternalIDValidator func(string) error
 	// NameValidator is a validator for the "name" field. It is called by the builders before save.
 	NameValidator func(string) error
+	// DefaultCredentialVersion holds the default value on creation for the "credential_version" field.
+	DefaultCredentialVersion int
+	// CredentialVersionValidator is a validator for the "credential_version" field. It is called by the builders before save.
+	CredentialVersionValidator func(int) error
 	// DefaultFailures holds the default value on creation for the "failures" field.
 	DefaultFailures int
 	// FailuresValidator is a validator for the "failures" field. It is called by the builders before save.
@@ -200,6 +219,11 @@ func ByReason(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldReason, opts...).ToFunc()
 }
 
+// ByCredentialVersion orders the results by the credential_version field.
+func ByCredentialVersion(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldCredentialVersion, opts...).ToFunc()
+}
+
 // ByConnectedBy orders the results by the connected_by field.
 func ByConnectedBy(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldConnectedBy, opts...).ToFunc()
@@ -270,6 +294,20 @@ func ByRepositories(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newRepositoriesStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByChannelsCount orders the results by channels count.
+func ByChannelsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newChannelsStep(), opts...)
+	}
+}
+
+// ByChannels orders the results by channels terms.
+func ByChannels(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newChannelsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newOrganizationStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -282,5 +320,12 @@ func newRepositoriesStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(RepositoriesInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, RepositoriesTable, RepositoriesColumn),
+	)
+}
+func newChannelsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ChannelsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ChannelsTable, ChannelsColumn),
 	)
 }

@@ -91,6 +91,16 @@ func Reason(v string) predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(sql.FieldEQ(FieldReason, v))
 }
 
+// Credentials applies equality check predicate on the "credentials" field. It's identical to CredentialsEQ.
+func Credentials(v []byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldEQ(FieldCredentials, v))
+}
+
+// CredentialVersion applies equality check predicate on the "credential_version" field. It's identical to CredentialVersionEQ.
+func CredentialVersion(v int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldEQ(FieldCredentialVersion, v))
+}
+
 // ConnectedBy applies equality check predicate on the "connected_by" field. It's identical to ConnectedByEQ.
 func ConnectedBy(v string) predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(sql.FieldEQ(FieldConnectedBy, v))
@@ -599,6 +609,96 @@ func ReasonEqualFold(v string) predicate.IntegrationConnection {
 // ReasonContainsFold applies the ContainsFold predicate on the "reason" field.
 func ReasonContainsFold(v string) predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(sql.FieldContainsFold(FieldReason, v))
+}
+
+// CredentialsEQ applies the EQ predicate on the "credentials" field.
+func CredentialsEQ(v []byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldEQ(FieldCredentials, v))
+}
+
+// CredentialsNEQ applies the NEQ predicate on the "credentials" field.
+func CredentialsNEQ(v []byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldNEQ(FieldCredentials, v))
+}
+
+// CredentialsIn applies the In predicate on the "credentials" field.
+func CredentialsIn(vs ...[]byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldIn(FieldCredentials, vs...))
+}
+
+// CredentialsNotIn applies the NotIn predicate on the "credentials" field.
+func CredentialsNotIn(vs ...[]byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldNotIn(FieldCredentials, vs...))
+}
+
+// CredentialsGT applies the GT predicate on the "credentials" field.
+func CredentialsGT(v []byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldGT(FieldCredentials, v))
+}
+
+// CredentialsGTE applies the GTE predicate on the "credentials" field.
+func CredentialsGTE(v []byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldGTE(FieldCredentials, v))
+}
+
+// CredentialsLT applies the LT predicate on the "credentials" field.
+func CredentialsLT(v []byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldLT(FieldCredentials, v))
+}
+
+// CredentialsLTE applies the LTE predicate on the "credentials" field.
+func CredentialsLTE(v []byte) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldLTE(FieldCredentials, v))
+}
+
+// CredentialsIsNil applies the IsNil predicate on the "credentials" field.
+func CredentialsIsNil() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldIsNull(FieldCredentials))
+}
+
+// CredentialsNotNil applies the NotNil predicate on the "credentials" field.
+func CredentialsNotNil() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldNotNull(FieldCredentials))
+}
+
+// CredentialVersionEQ applies the EQ predicate on the "credential_version" field.
+func CredentialVersionEQ(v int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldEQ(FieldCredentialVersion, v))
+}
+
+// CredentialVersionNEQ applies the NEQ predicate on the "credential_version" field.
+func CredentialVersionNEQ(v int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldNEQ(FieldCredentialVersion, v))
+}
+
+// CredentialVersionIn applies the In predicate on the "credential_version" field.
+func CredentialVersionIn(vs ...int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldIn(FieldCredentialVersion, vs...))
+}
+
+// CredentialVersionNotIn applies the NotIn predicate on the "credential_version" field.
+func CredentialVersionNotIn(vs ...int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldNotIn(FieldCredentialVersion, vs...))
+}
+
+// CredentialVersionGT applies the GT predicate on the "credential_version" field.
+func CredentialVersionGT(v int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldGT(FieldCredentialVersion, v))
+}
+
+// CredentialVersionGTE applies the GTE predicate on the "credential_version" field.
+func CredentialVersionGTE(v int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldGTE(FieldCredentialVersion, v))
+}
+
+// CredentialVersionLT applies the LT predicate on the "credential_version" field.
+func CredentialVersionLT(v int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldLT(FieldCredentialVersion, v))
+}
+
+// CredentialVersionLTE applies the LTE predicate on the "credential_version" field.
+func CredentialVersionLTE(v int) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldLTE(FieldCredentialVersion, v))
 }
 
 // ConnectedByEQ applies the EQ predicate on the "connected_by" field.
@@ -1129,6 +1229,29 @@ func HasRepositories() predicate.IntegrationConnection {
 func HasRepositoriesWith(preds ...predicate.SourceRepository) predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(func(s *sql.Selector) {
 		step := newRepositoriesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasChannels applies the HasEdge predicate on the "channels" edge.
+func HasChannels() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ChannelsTable, ChannelsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasChannelsWith applies the HasEdge predicate on the "channels" edge with a given conditions (other predicates).
+func HasChannelsWith(preds ...predicate.ChatChannel) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := newChannelsStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

@@ -24,6 +24,8 @@ const (
 	FieldSessionID = "session_id"
 	// FieldInstall holds the string denoting the install field in the database.
 	FieldInstall = "install"
+	// FieldIdentity holds the string denoting the identity field in the database.
+	FieldIdentity = "identity"
 	// FieldVerifier holds the string denoting the verifier field in the database.
 	FieldVerifier = "verifier"
 	// FieldReturnTo holds the string denoting the return_to field in the database.
@@ -58,6 +60,7 @@ var Columns = []string{
 	FieldUserID,
 	FieldSessionID,
 	FieldInstall,
+	FieldIdentity,
 	FieldVerifier,
 	FieldReturnTo,
 	FieldOffer,
@@ -85,6 +88,8 @@ var (
 	ProviderValidator func(string) error
 	// DefaultInstall holds the default value on creation for the "install" field.
 	DefaultInstall bool
+	// DefaultIdentity holds the default value on creation for the "identity" field.
+	DefaultIdentity bool
 )
 
 // OrderOption defines the ordering options for the IntegrationLogin queries.
@@ -123,6 +128,11 @@ func BySessionID(opts ...sql.OrderTermOption) OrderOption {
 // ByInstall orders the results by the install field.
 func ByInstall(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldInstall, opts...).ToFunc()
+}
+
+// ByIdentity orders the results by the identity field.
+func ByIdentity(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldIdentity, opts...).ToFunc()
 }
 
 // ByReturnTo orders the results by the return_to field.

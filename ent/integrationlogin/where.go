@@ -86,6 +86,11 @@ func Install(v bool) predicate.IntegrationLogin {
 	return predicate.IntegrationLogin(sql.FieldEQ(FieldInstall, v))
 }
 
+// Identity applies equality check predicate on the "identity" field. It's identical to IdentityEQ.
+func Identity(v bool) predicate.IntegrationLogin {
+	return predicate.IntegrationLogin(sql.FieldEQ(FieldIdentity, v))
+}
+
 // Verifier applies equality check predicate on the "verifier" field. It's identical to VerifierEQ.
 func Verifier(v []byte) predicate.IntegrationLogin {
 	return predicate.IntegrationLogin(sql.FieldEQ(FieldVerifier, v))
@@ -469,6 +474,16 @@ func InstallEQ(v bool) predicate.IntegrationLogin {
 // InstallNEQ applies the NEQ predicate on the "install" field.
 func InstallNEQ(v bool) predicate.IntegrationLogin {
 	return predicate.IntegrationLogin(sql.FieldNEQ(FieldInstall, v))
+}
+
+// IdentityEQ applies the EQ predicate on the "identity" field.
+func IdentityEQ(v bool) predicate.IntegrationLogin {
+	return predicate.IntegrationLogin(sql.FieldEQ(FieldIdentity, v))
+}
+
+// IdentityNEQ applies the NEQ predicate on the "identity" field.
+func IdentityNEQ(v bool) predicate.IntegrationLogin {
+	return predicate.IntegrationLogin(sql.FieldNEQ(FieldIdentity, v))
 }
 
 // VerifierEQ applies the EQ predicate on the "verifier" field.

@@ -446,6 +446,55 @@ var (
 			},
 		},
 	}
+	// ChatChannelsColumns holds the columns for the "chat_channels" table.
+	ChatChannelsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "external_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "is_private", Type: field.TypeBool},
+		{Name: "is_member", Type: field.TypeBool},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "seen_at", Type: field.TypeTime},
+		{Name: "connection_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// ChatChannelsTable holds the schema information for the "chat_channels" table.
+	ChatChannelsTable = &schema.Table{
+		Name:       "chat_channels",
+		Columns:    ChatChannelsColumns,
+		PrimaryKey: []*schema.Column{ChatChannelsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "chat_channels_integration_connections_channels",
+				Columns:    []*schema.Column{ChatChannelsColumns[7]},
+				RefColumns: []*schema.Column{IntegrationConnectionsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "chat_channels_organizations_chat_channels",
+				Columns:    []*schema.Column{ChatChannelsColumns[8]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "chatchannel_connection_id_external_id",
+				Unique:  true,
+				Columns: []*schema.Column{ChatChannelsColumns[7], ChatChannelsColumns[1]},
+			},
+			{
+				Name:    "chatchannel_connection_id_name_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChatChannelsColumns[7], ChatChannelsColumns[2], ChatChannelsColumns[0]},
+			},
+			{
+				Name:    "chatchannel_org_id",
+				Unique:  false,
+				Columns: []*schema.Column{ChatChannelsColumns[8]},
+			},
+		},
+	}
 	// CountersColumns holds the columns for the "counters" table.
 	CountersColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
@@ -1274,6 +1323,8 @@ var (
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"connected", "error", "reconnect_needed", "disconnected"}, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "reason", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "settings", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "credentials", Type: field.TypeBytes, Nullable: true},
+		{Name: "credential_version", Type: field.TypeInt, Default: 0},
 		{Name: "connected_by", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "connected_at", Type: field.TypeTime},
 		{Name: "state_changed_at", Type: field.TypeTime},
@@ -1294,7 +1345,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "integration_connections_organizations_integration_connections",
-				Columns:    []*schema.Column{IntegrationConnectionsColumns[19]},
+				Columns:    []*schema.Column{IntegrationConnectionsColumns[21]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -1303,7 +1354,7 @@ var (
 			{
 				Name:    "integrationconnection_org_id_provider_base_url_external_id",
 				Unique:  true,
-				Columns: []*schema.Column{IntegrationConnectionsColumns[19], IntegrationConnectionsColumns[2], IntegrationConnectionsColumns[3], IntegrationConnectionsColumns[4]},
+				Columns: []*schema.Column{IntegrationConnectionsColumns[21], IntegrationConnectionsColumns[2], IntegrationConnectionsColumns[3], IntegrationConnectionsColumns[4]},
 			},
 			{
 				Name:    "integrationconnection_provider_external_id",
@@ -1313,7 +1364,50 @@ var (
 			{
 				Name:    "integrationconnection_shard_sync_due_at",
 				Unique:  false,
-				Columns: []*schema.Column{IntegrationConnectionsColumns[1], IntegrationConnectionsColumns[12]},
+				Columns: []*schema.Column{IntegrationConnectionsColumns[1], IntegrationConnectionsColumns[14]},
+			},
+		},
+	}
+	// IntegrationIdentitiesColumns holds the columns for the "integration_identities" table.
+	IntegrationIdentitiesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "provider", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "external_account", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "external_user_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "display_name", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "user_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// IntegrationIdentitiesTable holds the schema information for the "integration_identities" table.
+	IntegrationIdentitiesTable = &schema.Table{
+		Name:       "integration_identities",
+		Columns:    IntegrationIdentitiesColumns,
+		PrimaryKey: []*schema.Column{IntegrationIdentitiesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "integration_identities_organizations_integration_identities",
+				Columns:    []*schema.Column{IntegrationIdentitiesColumns[6]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "integration_identities_users_integration_identities",
+				Columns:    []*schema.Column{IntegrationIdentitiesColumns[7]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "integrationidentity_org_id_user_id_provider",
+				Unique:  true,
+				Columns: []*schema.Column{IntegrationIdentitiesColumns[6], IntegrationIdentitiesColumns[7], IntegrationIdentitiesColumns[1]},
+			},
+			{
+				Name:    "integrationidentity_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{IntegrationIdentitiesColumns[7]},
 			},
 		},
 	}
@@ -1325,6 +1419,7 @@ var (
 		{Name: "user_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "session_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "install", Type: field.TypeBool, Default: false},
+		{Name: "identity", Type: field.TypeBool, Default: false},
 		{Name: "verifier", Type: field.TypeBytes},
 		{Name: "return_to", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "offer", Type: field.TypeBytes, Nullable: true},
@@ -1341,7 +1436,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "integration_logins_organizations_integration_logins",
-				Columns:    []*schema.Column{IntegrationLoginsColumns[12]},
+				Columns:    []*schema.Column{IntegrationLoginsColumns[13]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -1350,7 +1445,7 @@ var (
 			{
 				Name:    "integrationlogin_expires_at",
 				Unique:  false,
-				Columns: []*schema.Column{IntegrationLoginsColumns[10]},
+				Columns: []*schema.Column{IntegrationLoginsColumns[11]},
 			},
 		},
 	}
@@ -2085,6 +2180,7 @@ var (
 		APIKeysTable,
 		AttributeMappingsTable,
 		AuditLogEntriesTable,
+		ChatChannelsTable,
 		CountersTable,
 		DashboardsTable,
 		DashboardSharesTable,
@@ -2106,6 +2202,7 @@ var (
 		IngestOutcomesTable,
 		IngestUsagesTable,
 		IntegrationConnectionsTable,
+		IntegrationIdentitiesTable,
 		IntegrationLoginsTable,
 		InvestigationsTable,
 		InvitationsTable,
@@ -2149,6 +2246,8 @@ func init() {
 	AuditLogEntriesTable.Annotation = &entsql.Annotation{
 		Table: "audit_log_entries",
 	}
+	ChatChannelsTable.ForeignKeys[0].RefTable = IntegrationConnectionsTable
+	ChatChannelsTable.ForeignKeys[1].RefTable = OrganizationsTable
 	DashboardsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	DashboardSharesTable.ForeignKeys[0].RefTable = DashboardsTable
 	DashboardSharesTable.ForeignKeys[1].RefTable = OrganizationsTable
@@ -2173,6 +2272,8 @@ func init() {
 	IngestOutcomesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestUsagesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IntegrationConnectionsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	IntegrationIdentitiesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	IntegrationIdentitiesTable.ForeignKeys[1].RefTable = UsersTable
 	IntegrationLoginsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	InvestigationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	InvitationsTable.ForeignKeys[0].RefTable = OrganizationsTable

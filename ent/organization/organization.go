@@ -98,6 +98,10 @@ const (
 	EdgeIntegrationLogins = "integration_logins"
 	// EdgeSourceRepositories holds the string denoting the source_repositories edge name in mutations.
 	EdgeSourceRepositories = "source_repositories"
+	// EdgeChatChannels holds the string denoting the chat_channels edge name in mutations.
+	EdgeChatChannels = "chat_channels"
+	// EdgeIntegrationIdentities holds the string denoting the integration_identities edge name in mutations.
+	EdgeIntegrationIdentities = "integration_identities"
 	// Table holds the table name of the organization in the database.
 	Table = "organizations"
 	// MembershipsTable is the table that holds the memberships relation/edge.
@@ -380,6 +384,20 @@ const (
 	SourceRepositoriesInverseTable = "source_repositories"
 	// SourceRepositoriesColumn is the table column denoting the source_repositories relation/edge.
 	SourceRepositoriesColumn = "org_id"
+	// ChatChannelsTable is the table that holds the chat_channels relation/edge.
+	ChatChannelsTable = "chat_channels"
+	// ChatChannelsInverseTable is the table name for the ChatChannel entity.
+	// It exists in this package in order to avoid circular dependency with the "chatchannel" package.
+	ChatChannelsInverseTable = "chat_channels"
+	// ChatChannelsColumn is the table column denoting the chat_channels relation/edge.
+	ChatChannelsColumn = "org_id"
+	// IntegrationIdentitiesTable is the table that holds the integration_identities relation/edge.
+	IntegrationIdentitiesTable = "integration_identities"
+	// IntegrationIdentitiesInverseTable is the table name for the IntegrationIdentity entity.
+	// It exists in this package in order to avoid circular dependency with the "integrationidentity" package.
+	IntegrationIdentitiesInverseTable = "integration_identities"
+	// IntegrationIdentitiesColumn is the table column denoting the integration_identities relation/edge.
+	IntegrationIdentitiesColumn = "org_id"
 )
 
 // Columns holds all SQL columns for organization fields.
@@ -970,6 +988,34 @@ func BySourceRepositories(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOptio
 		sqlgraph.OrderByNeighborTerms(s, newSourceRepositoriesStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByChatChannelsCount orders the results by chat_channels count.
+func ByChatChannelsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newChatChannelsStep(), opts...)
+	}
+}
+
+// ByChatChannels orders the results by chat_channels terms.
+func ByChatChannels(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newChatChannelsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByIntegrationIdentitiesCount orders the results by integration_identities count.
+func ByIntegrationIdentitiesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newIntegrationIdentitiesStep(), opts...)
+	}
+}
+
+// ByIntegrationIdentities orders the results by integration_identities terms.
+func ByIntegrationIdentities(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newIntegrationIdentitiesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newMembershipsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -1248,5 +1294,19 @@ func newSourceRepositoriesStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(SourceRepositoriesInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, SourceRepositoriesTable, SourceRepositoriesColumn),
+	)
+}
+func newChatChannelsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(ChatChannelsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, ChatChannelsTable, ChatChannelsColumn),
+	)
+}
+func newIntegrationIdentitiesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(IntegrationIdentitiesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, IntegrationIdentitiesTable, IntegrationIdentitiesColumn),
 	)
 }

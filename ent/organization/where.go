@@ -1170,6 +1170,52 @@ func HasSourceRepositoriesWith(preds ...predicate.SourceRepository) predicate.Or
 	})
 }
 
+// HasChatChannels applies the HasEdge predicate on the "chat_channels" edge.
+func HasChatChannels() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, ChatChannelsTable, ChatChannelsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasChatChannelsWith applies the HasEdge predicate on the "chat_channels" edge with a given conditions (other predicates).
+func HasChatChannelsWith(preds ...predicate.ChatChannel) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newChatChannelsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasIntegrationIdentities applies the HasEdge predicate on the "integration_identities" edge.
+func HasIntegrationIdentities() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, IntegrationIdentitiesTable, IntegrationIdentitiesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasIntegrationIdentitiesWith applies the HasEdge predicate on the "integration_identities" edge with a given conditions (other predicates).
+func HasIntegrationIdentitiesWith(preds ...predicate.IntegrationIdentity) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newIntegrationIdentitiesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.Organization) predicate.Organization {
 	return predicate.Organization(sql.AndPredicates(predicates...))

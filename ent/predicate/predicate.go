@@ -36,6 +36,9 @@ type AttributeMapping func(*sql.Selector)
 // AuditLogEntry is the predicate function for auditlogentry builders.
 type AuditLogEntry func(*sql.Selector)
 
+// ChatChannel is the predicate function for chatchannel builders.
+type ChatChannel func(*sql.Selector)
+
 // Counter is the predicate function for counter builders.
 type Counter func(*sql.Selector)
 
@@ -98,6 +101,9 @@ type IngestUsage func(*sql.Selector)
 
 // IntegrationConnection is the predicate function for integrationconnection builders.
 type IntegrationConnection func(*sql.Selector)
+
+// IntegrationIdentity is the predicate function for integrationidentity builders.
+type IntegrationIdentity func(*sql.Selector)
 
 // IntegrationLogin is the predicate function for integrationlogin builders.
 type IntegrationLogin func(*sql.Selector)

@@ -35,6 +35,8 @@ func (IntegrationConnection) Fields() []ent.Field {
 		field.Enum("state").Values("connected", "error", "reconnect_needed", "disconnected").SchemaType(text),
 		field.String("reason").SchemaType(text).Optional().Nillable().Comment("why the state is not connected"),
 		field.JSON("settings", json.RawMessage{}).SchemaType(jsonb).Comment("what the provider's package keeps about the account"),
+		field.Bytes("credentials").Optional().Sensitive().Comment("sealed: the tokens of the account; empty if the provider needs none"),
+		field.Int("credential_version").NonNegative().Default(0).Comment("a new pair of tokens has the next one"),
 		field.String("connected_by").SchemaType(text).Comment("empty for a change that no user made"),
 		field.Time("connected_at"),
 		field.Time("state_changed_at"),
@@ -53,6 +55,7 @@ func (IntegrationConnection) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.From("organization", Organization.Type).Ref("integration_connections").Field("org_id").Unique().Required().Immutable(),
 		edge.To("repositories", SourceRepository.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("channels", ChatChannel.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 	}
 }
 
@@ -85,6 +88,7 @@ func (IntegrationLogin) Fields() []ent.Field {
 		field.String("user_id").SchemaType(text).Optional().Nillable().Comment("empty until a person confirms an attempt that an API key began"),
 		field.String("session_id").SchemaType(text).Optional().Nillable().Comment("the session that may finish it"),
 		field.Bool("install").Default(false).Immutable().Comment("the first step was the installation of the app"),
+		field.Bool("identity").Default(false).Immutable().Comment("a person links an identity of the provider; no account is connected"),
 		field.Bytes("verifier").Immutable().Sensitive().Comment("sealed: the PKCE code verifier"),
 		field.String("return_to").SchemaType(text).Optional().Nillable().Immutable(),
 		field.Bytes("offer").Optional().Sensitive().Comment("sealed: the accounts of which the person chooses one"),

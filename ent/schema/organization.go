@@ -66,5 +66,7 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("integration_connections", IntegrationConnection.Type).Annotations(cascade),
 		edge.To("integration_logins", IntegrationLogin.Type).Annotations(cascade),
 		edge.To("source_repositories", SourceRepository.Type).Annotations(cascade),
+		edge.To("chat_channels", ChatChannel.Type).Annotations(cascade),
+		edge.To("integration_identities", IntegrationIdentity.Type).Annotations(cascade),
 	}
 }

@@ -29,6 +29,7 @@ func (User) Edges() []ent.Edge {
 		edge.To("memberships", Membership.Type).Annotations(cascade),
 		edge.To("sessions", Session.Type).Annotations(cascade),
 		edge.To("identities", UserIdentity.Type).Annotations(cascade),
+		edge.To("integration_identities", IntegrationIdentity.Type).Annotations(cascade),
 		edge.To("oauth_grants", OAuthGrant.Type).Annotations(cascade),
 	}
 }

@@ -28,6 +28,8 @@ const (
 	EdgeSessions = "sessions"
 	// EdgeIdentities holds the string denoting the identities edge name in mutations.
 	EdgeIdentities = "identities"
+	// EdgeIntegrationIdentities holds the string denoting the integration_identities edge name in mutations.
+	EdgeIntegrationIdentities = "integration_identities"
 	// EdgeOauthGrants holds the string denoting the oauth_grants edge name in mutations.
 	EdgeOauthGrants = "oauth_grants"
 	// Table holds the table name of the user in the database.
@@ -53,6 +55,13 @@ const (
 	IdentitiesInverseTable = "user_identities"
 	// IdentitiesColumn is the table column denoting the identities relation/edge.
 	IdentitiesColumn = "user_id"
+	// IntegrationIdentitiesTable is the table that holds the integration_identities relation/edge.
+	IntegrationIdentitiesTable = "integration_identities"
+	// IntegrationIdentitiesInverseTable is the table name for the IntegrationIdentity entity.
+	// It exists in this package in order to avoid circular dependency with the "integrationidentity" package.
+	IntegrationIdentitiesInverseTable = "integration_identities"
+	// IntegrationIdentitiesColumn is the table column denoting the integration_identities relation/edge.
+	IntegrationIdentitiesColumn = "user_id"
 	// OauthGrantsTable is the table that holds the oauth_grants relation/edge.
 	OauthGrantsTable = "oauth_grants"
 	// OauthGrantsInverseTable is the table name for the OAuthGrant entity.
@@ -168,6 +177,20 @@ func ByIdentities(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 	}
 }
 
+// ByIntegrationIdentitiesCount orders the results by integration_identities count.
+func ByIntegrationIdentitiesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newIntegrationIdentitiesStep(), opts...)
+	}
+}
+
+// ByIntegrationIdentities orders the results by integration_identities terms.
+func ByIntegrationIdentities(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newIntegrationIdentitiesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
 // ByOauthGrantsCount orders the results by oauth_grants count.
 func ByOauthGrantsCount(opts ...sql.OrderTermOption) OrderOption {
 	return func(s *sql.Selector) {
@@ -200,6 +223,13 @@ func newIdentitiesStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(IdentitiesInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, IdentitiesTable, IdentitiesColumn),
+	)
+}
+func newIntegrationIdentitiesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(IntegrationIdentitiesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, IntegrationIdentitiesTable, IntegrationIdentitiesColumn),
 	)
 }
 func newOauthGrantsStep() *sqlgraph.Step {

@@ -469,6 +469,29 @@ func HasIdentitiesWith(preds ...predicate.UserIdentity) predicate.User {
 	})
 }
 
+// HasIntegrationIdentities applies the HasEdge predicate on the "integration_identities" edge.
+func HasIntegrationIdentities() predicate.User {
+	return predicate.User(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, IntegrationIdentitiesTable, IntegrationIdentitiesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasIntegrationIdentitiesWith applies the HasEdge predicate on the "integration_identities" edge with a given conditions (other predicates).
+func HasIntegrationIdentitiesWith(preds ...predicate.IntegrationIdentity) predicate.User {
+	return predicate.User(func(s *sql.Selector) {
+		step := newIntegrationIdentitiesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // HasOauthGrants applies the HasEdge predicate on the "oauth_grants" edge.
 func HasOauthGrants() predicate.User {
 	return predicate.User(func(s *sql.Selector) {

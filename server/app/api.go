@@ -34,6 +34,7 @@ import (
 	"github.com/svc-observability/svc/server/services/attributes"
 	"github.com/svc-observability/svc/server/services/auditlog"
 	"github.com/svc-observability/svc/server/services/catalog"
+	"github.com/svc-observability/svc/server/services/chatconnectors"
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
 	"github.com/svc-observability/svc/server/services/dashboards/links"
@@ -243,7 +244,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewAlertIncidentsServiceHandler(alerts.NewIncidents(a.store), options...))
 	destinations := alerts.NewDestinations(alerts.DestinationsConfig{
 		BaseURL: a.baseURL(),
-		Store:   a.store, Sender: a.sender, Seals: a.seals, Now: time.Now,
+		Store:   a.store, Sender: a.sender, Seals: a.seals, Now: time.Now, Integrations: a.integrations,
 		Tests: limiter("destination-tests", limits.DestinationTests, limits.DestinationTestsPeriod),
 	})
 	mount(svcv2connect.NewAlertDestinationsServiceHandler(destinations, options...))
@@ -304,6 +305,9 @@ func (a *App) mountServices(
 	}
 	mount(svcv2connect.NewScrapeTargetsServiceHandler(targets, options...))
 	mount(svcv2connect.NewIntegrationsServiceHandler(integrationlist.New(a.store, a.integrations.Setups()), options...))
+	mount(svcv2connect.NewChatConnectorsServiceHandler(chatconnectors.New(chatconnectors.Config{
+		Store: a.store, Engine: a.integrations, PublicURLProblem: publicURLProblem(a.baseURL()),
+	}), options...))
 	mount(svcv2connect.NewSourceHostingServiceHandler(hosting, options...))
 	mount(svcv2connect.NewSourceCodeServiceHandler(hosting, options...))
 	issueParts := a.errorIssues(reads, rollups)

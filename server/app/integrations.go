@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/hooks"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/github"
+	"github.com/svc-observability/svc/server/integrations/slack"
 	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/services/sourcehosting"
 	"github.com/svc-observability/svc/server/source/pack"
@@ -38,28 +39,38 @@ func (a *App) openIntegrations(context.Context) error {
 }
 
 func (a *App) providers() ([]integrations.Setup, error) {
-	setup := integrations.Setup{
+	roots, err := a.egressRoots()
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := a.integrationsProxy()
+	if err != nil {
+		return nil, err
+	}
+	trust := func(origins ...*url.URL) *egress.Trusted { return egress.Trust(proxy, roots, origins...) }
+	source := integrations.Setup{
 		ID: github.ID, Name: "GitHub", Class: integrations.ClassSource, Settings: config.GitHubSettings(), Tools: github.Tools(),
 	}
 	if g := a.cfg.GitHub; g.Configured() {
-		roots, err := a.egressRoots()
-		if err != nil {
-			return nil, err
-		}
-		proxy, err := a.integrationsProxy()
-		if err != nil {
-			return nil, err
-		}
-		setup.Provider, err = github.New(github.Config{
+		source.Provider, err = github.New(github.Config{
 			URL: g.URL, AppID: g.AppID, Slug: g.Slug, ClientID: g.ClientID, ClientSecret: g.ClientSecret.Reveal(),
-			PrivateKey: g.PrivateKey.Reveal(), WebhookSecret: g.WebhookSecret.Reveal(),
-			Trust: func(origins ...*url.URL) *egress.Trusted { return egress.Trust(proxy, roots, origins...) },
+			PrivateKey: g.PrivateKey.Reveal(), WebhookSecret: g.WebhookSecret.Reveal(), Trust: trust,
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return []integrations.Setup{setup}, nil
+	chat := integrations.Setup{ID: slack.ID, Name: slack.Name, Class: integrations.ClassChat, Settings: config.SlackSettings()}
+	if s := a.cfg.Slack; s.Configured() {
+		chat.Provider, err = slack.New(slack.Config{
+			URL: s.URL, ClientID: s.ClientID, ClientSecret: s.ClientSecret.Reveal(), SigningSecret: s.SigningSecret.Reveal(), Trust: trust,
+			Now: time.Now,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return []integrations.Setup{source, chat}, nil
 }
 
 func (a *App) integrationsProxy() (*url.URL, error) {

@@ -18,7 +18,7 @@ func (a *App) guard() *egress.Guard {
 
 // openSender makes the sender of messages, which the API needs for tests of destinations and the background work for alerts.
 func (a *App) openSender(context.Context) error {
-	cfg := notify.SenderConfig{Guard: a.guard(), Directory: a.store, Endpoints: a.opts.Notify}
+	cfg := notify.SenderConfig{Guard: a.guard(), Directory: a.store, Endpoints: a.opts.Notify, Chats: a.integrations}
 	if server := a.cfg.SMTPURL.Reveal(); server != "" {
 		mail, err := notify.NewSMTP(server, a.cfg.MailFrom)
 		if err != nil {

@@ -48,6 +48,7 @@ type Config struct {
 	OIDC OIDC
 
 	GitHub            GitHub
+	Slack             Slack
 	IntegrationsProxy DSN // URL of the proxy to providers; empty: that of the environment
 
 	Limits Limits

@@ -50,7 +50,7 @@ func TestDefaults(t *testing.T) {
 		DataDir: "./data", APIAddr: "127.0.0.1:8080", IngestAddr: "127.0.0.1:4318", OTLPGRPCAddr: "127.0.0.1:4317",
 		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1,
 		OIDC:   OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
-		GitHub: GitHub{URL: "https://github.com"},
+		GitHub: GitHub{URL: "https://github.com"}, Slack: Slack{URL: "https://slack.com"},
 		Limits: Limits{
 			QueueMaxBytes: 16 << 30, QueueSegmentBytes: 64 << 20, IngestMaxBodyBytes: 20 << 20, IngestMaxDecompressedBytes: 128 << 20,
 			BatchMaxRows: 100_000, BatchMaxAge: time.Second, RESTMaxBodyBytes: 4 << 20, GRPCMaxMessageBytes: 64 << 20,
@@ -105,6 +105,7 @@ func TestEveryKeyEveryWay(t *testing.T) {
 		KindText: "openid,words", KindPEM: oneLine(privateKey(t)),
 	}
 	app := map[string]string{
+		"SVC_SLACK_CLIENT_ID": "1.2", "SVC_SLACK_CLIENT_SECRET": "s", "SVC_SLACK_SIGNING_SECRET": "s",
 		"SVC_GITHUB_APP_ID": "7", "SVC_GITHUB_SLUG": "a", "SVC_GITHUB_CLIENT_ID": "b", "SVC_GITHUB_CLIENT_SECRET": "c",
 		"SVC_GITHUB_PRIVATE_KEY": oneLine(privateKey(t)), "SVC_GITHUB_WEBHOOK_SECRET": "d",
 	}
@@ -153,7 +154,8 @@ func TestEveryKeyEveryWay(t *testing.T) {
 			}
 		}
 		for name, value := range app {
-			if strings.HasPrefix(key.Name, "github-") && name != key.Env() {
+			group := strings.ToUpper(key.Name[:strings.IndexByte(key.Name+"-", '-')])
+			if strings.HasPrefix(name, "SVC_"+group+"_") && name != key.Env() {
 				environ = append(environ, name+"="+value)
 			}
 		}

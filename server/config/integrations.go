@@ -32,15 +32,40 @@ func GitHubSettings() []string {
 	}
 }
 
-// validateGitHub finds a registration of which a part is missing.
-func (c *Config) validateGitHub() (problems []error) {
-	g := c.GitHub
-	set := map[string]bool{
-		"github-app-id": g.AppID != 0, "github-slug": g.Slug != "", "github-client-id": g.ClientID != "",
-		"github-client-secret": g.ClientSecret != "", "github-private-key": g.PrivateKey != "", "github-webhook-secret": g.WebhookSecret != "",
-	}
+// Slack is the Slack app of this server. Without a ClientID there is none.
+type Slack struct {
+	URL           string
+	ClientID      string
+	ClientSecret  Secret
+	SigningSecret Secret
+}
+
+// Configured reports whether the operator has set the app up.
+func (s Slack) Configured() bool { return s.ClientID != "" }
+
+// SlackSettings are the settings that set the app up.
+func SlackSettings() []string {
+	return []string{"slack-client-id", "slack-client-secret", "slack-signing-secret"}
+}
+
+// validateIntegrations finds registrations of which a part is missing.
+func (c *Config) validateIntegrations() []error {
+	g, s := c.GitHub, c.Slack
+	return append(
+		c.whole("the GitHub App", GitHubSettings(), map[string]bool{
+			"github-app-id": g.AppID != 0, "github-slug": g.Slug != "", "github-client-id": g.ClientID != "",
+			"github-client-secret": g.ClientSecret != "", "github-private-key": g.PrivateKey != "", "github-webhook-secret": g.WebhookSecret != "",
+		}),
+		c.whole("the Slack app", SlackSettings(), map[string]bool{
+			"slack-client-id": s.ClientID != "", "slack-client-secret": s.ClientSecret != "", "slack-signing-secret": s.SigningSecret != "",
+		})...,
+	)
+}
+
+// whole finds settings that are missing although others of their group are given.
+func (c *Config) whole(of string, settings []string, set map[string]bool) (problems []error) {
 	var given, missing []string
-	for _, name := range GitHubSettings() {
+	for _, name := range settings {
 		if set[name] {
 			given = append(given, name)
 		} else {
@@ -48,7 +73,7 @@ func (c *Config) validateGitHub() (problems []error) {
 		}
 	}
 	if len(given) > 0 && len(missing) > 0 {
-		problems = append(problems, c.Invalid(given[0], "the GitHub App needs also "+strings.Join(missing, ", ")))
+		problems = append(problems, c.Invalid(given[0], of+" needs also "+strings.Join(missing, ", ")))
 	}
 	return problems
 }

@@ -261,6 +261,26 @@ func Keys() []Key {
 			assign: secret(func(c *Config) *Secret { return &c.GitHub.WebhookSecret }),
 		},
 		{
+			Name: "slack-url", Kind: KindURL, Default: "https://slack.com",
+			Help:   "Slack, whose workspaces organizations may connect",
+			assign: origin(func(c *Config) *string { return &c.Slack.URL }),
+		},
+		{
+			Name: "slack-client-id", Kind: KindText,
+			Help:   "client id of the Slack app that is registered for this server; its three settings `slack-client-id`, `slack-client-secret` and `slack-signing-secret` are given together, or not at all",
+			assign: text(func(c *Config) *string { return &c.Slack.ClientID }),
+		},
+		{
+			Name: "slack-client-secret", Kind: KindSecret,
+			Help:   "client secret of that app",
+			assign: secret(func(c *Config) *Secret { return &c.Slack.ClientSecret }),
+		},
+		{
+			Name: "slack-signing-secret", Kind: KindSecret,
+			Help:   "secret with which Slack signs deliveries to that app; the address for its events is `PUBLIC_URL/integrations/slack/webhook`",
+			assign: secret(func(c *Config) *Secret { return &c.Slack.SigningSecret }),
+		},
+		{
 			Name: "integrations-proxy", Kind: KindDSN,
 			Help:   "proxy for requests to the providers that the settings name; empty: that of `HTTPS_PROXY` and `NO_PROXY`",
 			assign: func(c *Config, s string) (err error) { c.IntegrationsProxy, err = parseProxy(s); return err },

@@ -94,7 +94,7 @@ func (c *Config) validate() error {
 			),
 		)
 	}
-	return errors.Join(slices.Concat(problems, c.validateOIDC(), c.validateGitHub())...)
+	return errors.Join(slices.Concat(problems, c.validateOIDC(), c.validateIntegrations())...)
 }
 
 // validateOIDC finds settings that have no effect without another one.

@@ -17,6 +17,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Size(limits.SQLResult), "cli.md"},
 	{limits.Lasts(limits.SQLTime), "cli.md"},
 	{limits.Lasts(limits.IntegrationSync), "integrations.md"},
+	{limits.Lasts(limits.ChatSync), "integrations.md"},
 	{limits.Lasts(limits.IntegrationLogin), "integrations.md"},
 	{limits.Lasts(limits.RepositoryAccess), "integrations.md"},
 	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},

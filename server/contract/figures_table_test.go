@@ -15,7 +15,9 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.RepositoryAccess), "SourceCodeService"},
 	{limits.Number(limits.SourcePatch) + " characters", "SourceCodeService.CompareSourceCommits"},
 	{limits.Number(limits.SourceText) + " characters", "SourceCodeService.ReadSourceFile"},
-	{limits.Lasts(limits.IntegrationLogin), "SourceHostingService.InstallSourceHost"},
+	{limits.Lasts(limits.IntegrationLogin), "SourceHostingService.InstallSourceHost ChatConnectorsService.InstallChatConnector " +
+		"ChatConnectorsService.StartChatIdentityLink"},
+	{limits.Number(limits.ChatChannels), "ChatConnectorsService.ListChatWorkspaceDestinations"},
 	{limits.Number(limits.SourceSnippets), "SourceMatch.snippets"},
 	{limits.Number(limits.SourceSnippet) + " characters", "SourceSnippet.text"},
 	{limits.Number(limits.SourceFrameLine) + " characters", "ErrorFrameSource.lines"},

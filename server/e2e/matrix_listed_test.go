@@ -67,7 +67,10 @@ var exemptions = []exemption{
 		`.*Source.*|setTrackedBranch`, `Integrations(Forbidden|Revoked|Upstream)Error|Vcs(RateLimited|NotReady)Error`, "",
 		"takes a source host that refuses or fails: TestSourceFailures",
 	},
-	{`installSourceHost`, `CallbackHostUnavailableError|IntegrationsConfigurationError`, "", "a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app"},
+	{`(create|update)AlertDestination`, `Integrations(Revoked|Upstream|Persistence|Validation)Error`, "", "takes a chat that refuses or fails: TestChatAlerts"},
+	{`startChatIdentityLink`, `Integrations(Validation|Persistence)Error`, "", "takes a session: TestChatIdentity, and installChatConnector, which begins in the same way"},
+	{`listChatWorkspaceDestinations`, `IntegrationsNotConnectedError`, "", "takes a workspace whose access was withdrawn: TestChatRefresh"},
+	{`installSourceHost|installChatConnector|startChatIdentityLink`, `CallbackHostUnavailableError|IntegrationsConfigurationError`, "", "a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app"},
 	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in server/store/storetest"},
 	{`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect", "the protocol has its own answers to these; TestUnreadableMessages in server/rpc"},
 	{`inspectDashboardWidget`, `WarehouseQueryError`, "", "a widget whose query is refused is a verdict, inside a success: failTelemetry"},
@@ -473,6 +476,14 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{set("provider", "nobody")}
 	case "installSourceHost":
 		return []provocation{set("provider", "nobody"), set("return_to", "//evil.example")}
+	case "startChatIdentityLink", "deleteChatIdentity":
+		return []provocation{set("connector", "slack"), set("connector", "irc")} // by a key
+	case "listChatWorkspaceDestinations":
+		return []provocation{set("q", strings.Repeat("x", 201))}
+	case "installChatConnector":
+		return []provocation{set("connector", "irc"), set("return_to", "//evil.example")}
+	case "updateChatWorkspace":
+		return []provocation{set("settings", map[string]any{"color": "red"})}
 	case "setTrackedBranch":
 		return []provocation{set("tracked_branch", "nobody")}
 	case "deleteSourceRepository":
@@ -531,7 +542,7 @@ func provocations(m *contract.Method) []provocation {
 				request["name"], request["type"] = "x", kind
 			}}
 		}
-		return []provocation{set("url", "http://127.0.0.1/"), alone("chat"), alone("email")}
+		return []provocation{set("url", "http://127.0.0.1/"), alone("chat"), alone("hazel-oauth"), alone("email")}
 	case "updateAlertDestination":
 		return []provocation{set("url", "http://127.0.0.1/")}
 	case "listTelegramChats":

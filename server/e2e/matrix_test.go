@@ -62,6 +62,8 @@ func (x *matrix) parameterOf(name string) (string, bool) {
 		return "v", true
 	case "provider": // of source code
 		return "github", true
+	case "connector": // of chats
+		return "slack", true
 	case "sha": // a commit of a repository
 		return x.source.head, true
 	default:
@@ -132,6 +134,8 @@ var noSuccess = map[string]string{
 	"mergeErrorIssues":            "takes several issues; TestErrorIssues has it",
 	"splitErrorIssue":             "takes an issue with several fingerprints; TestErrorIssues has it",
 	"registerErrorIssueAgent":     "a key cannot register agents; TestErrorIssues has it",
+	"startChatIdentityLink":       "needs a session; TestChatIdentity has it",
+	"deleteChatIdentity":          "needs a session; TestChatIdentity has it",
 	"searchSourceCode":            "has a budget of its own; TestSourceCode has it",
 	"deleteSourceRepository":      "takes a repository that was removed; TestSourceAccess has it",
 	"signOut":                     "ends a session, which an API key has none of",
@@ -143,6 +147,7 @@ var noOwner = map[string]string{
 	"widget_id":              "a widget is named within its dashboard, whose id is isolated",
 	"variable":               "a variable is named within its dashboard, whose id is isolated",
 	"provider":               "the providers are those of the server",
+	"connector":              "the connectors are those of the server",
 	"sha":                    "a commit is named within its repository, whose id is isolated",
 	"listDashboardTemplates": "templates belong to every organization",
 }
@@ -218,7 +223,7 @@ func TestMatrix(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) { // a separate server, because its database is broken at the end
 		t.Parallel()
 		f, source := &faults{}, newMatrixSource(t)
-		s := testkit.Start(t, appOf(source.hub), f.options)
+		s := testkit.Start(t, source.apps, f.options)
 		runMatrix(t, newMatrix(t, s, f, source), brokenSQLite(t, s))
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
@@ -227,7 +232,7 @@ func TestMatrix(t *testing.T) {
 		f, source := &faults{}, newMatrixSource(t)
 		s := testkit.Start(t, func(c *config.Config) {
 			c.DatabaseURL = config.DSN(database)
-			appOf(source.hub)(c)
+			source.apps(c)
 		}, f.options)
 		x := newMatrix(t, s, f, source)
 		x.known = true
@@ -343,6 +348,9 @@ func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) st
 		return seedIssue(t, x.db, s)
 	}
 	if place, ok := strings.CutPrefix(collection, "/v2/integrations/"); ok { // made in a browser
+		if place == "chat_workspaces" {
+			return x.seedWorkspace(t, s)
+		}
 		connection, repository := x.seedConnection(t, s)
 		if place == "source_connections" {
 			return connection

@@ -11,6 +11,7 @@ import (
 
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/integrations/github/githubtest"
+	"github.com/svc-observability/svc/server/integrations/slack/slacktest"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -39,18 +40,25 @@ type matrixSource struct {
 	hub  *githubtest.Hub
 	repo *githubtest.Repository
 	// head is the newest commit.
-	head string
+	head  string
+	slack *slacktest.Slack
 }
 
 func newMatrixSource(t *testing.T) *matrixSource {
 	t.Helper()
-	s := &matrixSource{hub: githubtest.New(t)}
+	s := &matrixSource{hub: githubtest.New(t), slack: slacktest.New(t)}
 	s.repo = s.hub.AddRepository(t, s.hub.Install("acme", "Organization"), "shop", map[string]string{"services/checkout/cart.go": "package checkout\n"})
 	s.repo.Tag(t, "v1.4.1")
 	s.head = s.repo.Commit(t, "Round prices", map[string]string{"services/checkout/price.go": "package checkout\n\nfunc Round() {}\n"})
 	s.repo.Tag(t, "v1.4.2")
 	s.repo.Branch(t, "next")
 	return s
+}
+
+// apps sets a server up for the stand-ins.
+func (s *matrixSource) apps(c *config.Config) {
+	appOf(s.hub)(c)
+	slackOf(s.slack)(c)
 }
 
 // seedConnection puts a connected account into the database of a server, as a login would, and its repository. It returns both public ids.
@@ -70,4 +78,23 @@ func (x *matrix) seedConnection(t *testing.T, s *testkit.Server) (connection, re
 		VALUES ('%s', '%s', '%s', '%d', 'acme/shop', 'https://github.com/acme/shop', true, false, 'main', 'active', '%[5]s', '%[5]s', '%[5]s')`,
 		r, s.OrgID, c, x.source.repo.ID, at))
 	return publicid.Encode(publicid.Integration, c), publicid.Encode(publicid.SourceRepository, r)
+}
+
+// matrixChannels are the channels of the workspaces of seedWorkspace.
+func matrixChannels() []string { return []string{"C061EG9SL", "C061EG9SM"} }
+
+// seedWorkspace puts a chat workspace with channels into the database of a server, as a login would, and returns its id.
+func (x *matrix) seedWorkspace(t *testing.T, s *testkit.Server) string {
+	t.Helper()
+	c, at := uuid.Must(uuid.NewV7()), time.Now().UTC()
+	x.db.exec(t, fmt.Sprintf(`INSERT INTO integration_connections (id, org_id, shard, provider, base_url, external_id, name, state, settings,
+		connected_by, connected_at, state_changed_at, failures, created_at, updated_at)
+		VALUES ('%s', '%s', 0, 'slack', '%s', 'T%d', 'Acme', 'connected', '{}', 'user_x', '%[5]s', '%[5]s', 0, '%[5]s', '%[5]s')`,
+		c, s.OrgID, x.source.slack.URL, at.UnixNano(), at.Format("2006-01-02 15:04:05+00:00")))
+	for _, channel := range matrixChannels() {
+		x.db.exec(t, fmt.Sprintf(`INSERT INTO chat_channels (id, org_id, connection_id, external_id, name, is_private, is_member, created_at, seen_at)
+			VALUES ('%s', '%s', '%s', '%s', 'alerts', false, false, '%[5]s', '%[5]s')`,
+			uuid.Must(uuid.NewV7()), s.OrgID, c, channel, at.Format("2006-01-02 15:04:05+00:00")))
+	}
+	return publicid.Encode(publicid.ChatWorkspace, c)
 }

@@ -82,6 +82,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the signature is not good", http.StatusUnauthorized)
 		return
 	}
+	if d.Answer != "" {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, d.Answer)
+		return
+	}
 	if d.ID == "" {
 		// A delivery without an id is the same as another one of this hour with the same bytes.
 		sum := sha256.Sum256(body)

@@ -17,9 +17,20 @@ type Store interface {
 	ConnectIntegration(ctx context.Context, org principal.OrgID, in store.NewIntegration) (store.IntegrationConnection, error)
 	DueIntegrations(ctx context.Context, shard int, now time.Time, limit int) ([]store.IntegrationConnection, error)
 	NextIntegrationDue(ctx context.Context, shard int) (time.Time, error)
+	ListIntegrations(ctx context.Context, org principal.OrgID) ([]store.IntegrationConnection, error)
 	RecordIntegration(ctx context.Context, fence store.Fence, before, after store.IntegrationConnection) error
 	SyncSourceRepositories(ctx context.Context, fence store.Fence, of store.IntegrationConnection, complete []store.SourceRepository,
 		at time.Time) ([]uuid.UUID, error)
+	RenewIntegrationCredentials(ctx context.Context, fence store.Fence, of store.IntegrationConnection, sealed []byte) (
+		store.IntegrationConnection, error)
+	SyncChatChannels(ctx context.Context, fence store.Fence, of store.IntegrationConnection, complete []store.ChatChannel, at time.Time) error
+	KeepChatChannel(ctx context.Context, of store.IntegrationConnection, c store.ChatChannel) error
+	ChatChannelByID(ctx context.Context, org principal.OrgID, workspace uuid.UUID, externalID string) (store.ChatChannel, error)
+	GetIntegrationConnection(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error)
+	IntegrationSharedWith(ctx context.Context, of store.IntegrationConnection) (bool, error)
+	MakeIntegrationDue(ctx context.Context, org principal.OrgID, id uuid.UUID) error
+	DisconnectIntegration(ctx context.Context, org principal.OrgID, id uuid.UUID) error
+	LinkIntegrationIdentity(ctx context.Context, org principal.OrgID, in store.IntegrationIdentity) (store.IntegrationIdentity, error)
 	BeginIntegrationLogin(ctx context.Context, org principal.OrgID, in store.IntegrationLogin) error
 	IntegrationLoginByState(ctx context.Context, org principal.OrgID, provider, hash string) (store.IntegrationLogin, error)
 	UseIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID, session string) error
@@ -69,6 +80,9 @@ func (e *Engine) Provider(id string) (setup Setup, known bool) {
 // syncTime bounds a synchronization.
 const syncTime = 2 * time.Minute
 
+// refreshTime bounds the renewal of credentials, and then its record.
+const refreshTime = 10 * time.Second
+
 // Shard is the work of one shard of accounts.
 type Shard struct {
 	engine *Engine
@@ -96,6 +110,39 @@ func (s *Shard) Step(ctx context.Context) (time.Time, error) {
 	return next, nil
 }
 
+// refresh renews the credentials of an account if they are no longer young.
+func (s *Shard) refresh(ctx context.Context, p Provider, c Connection) (Connection, error) {
+	refresher, ok := p.(Refresher)
+	if !ok || c.Credentials == nil {
+		return c, nil
+	}
+	call, cancel := context.WithTimeout(ctx, refreshTime)
+	next, err := refresher.Refresh(call, c)
+	cancel()
+	if err != nil || next == nil {
+		return c, err
+	}
+	// The old refresh token may be void now, so the stop of the process does not keep the new one from the store.
+	record, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTime)
+	defer cancel()
+	sealed := s.engine.cfg.Sealer.Seal(next, place(c.Org, c.ID))
+	row, err := s.engine.cfg.Store.RenewIntegrationCredentials(record, s.fence, c.IntegrationConnection, sealed)
+	return Connection{row, next}, err
+}
+
+// keep stores the lists of an account.
+func (s *Shard) keep(ctx context.Context, c store.IntegrationConnection, got Synced, began time.Time) error {
+	if got.Repositories != nil {
+		if _, err := s.engine.cfg.Store.SyncSourceRepositories(ctx, s.fence, c, got.Repositories, began); err != nil {
+			return err
+		}
+	}
+	if got.Channels != nil {
+		return s.engine.cfg.Store.SyncChatChannels(ctx, s.fence, c, got.Channels, began)
+	}
+	return nil
+}
+
 // sync reads one account and records the result. Its error is one of the lease or of the store; a list that the store does not take is a
 // failure of the account alone, so that the other accounts of the shard go on.
 func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
@@ -107,22 +154,34 @@ func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
 	if setup.Provider == nil || setup.Provider.BaseURL() != c.BaseURL {
 		err = NewProblem(Upstream, nil, "The operator of this server has not set up %s.", c.BaseURL)
 	} else {
-		call, cancel := context.WithTimeout(ctx, syncTime)
-		got, err = setup.Provider.Sync(call, c)
-		cancel()
+		var opened Connection
+		if opened, err = e.open(c); err == nil {
+			opened, err = s.refresh(ctx, setup.Provider, opened)
+		}
+		switch {
+		case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrIntegrationChanged):
+			return nil
+		case errors.Is(err, store.ErrFenced):
+			return err
+		case err == nil:
+			c = opened.IntegrationConnection
+			call, cancel := context.WithTimeout(ctx, syncTime)
+			got, err = setup.Provider.Sync(call, opened)
+			cancel()
+		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err == nil && got.Repositories != nil {
-		_, failed := e.cfg.Store.SyncSourceRepositories(ctx, s.fence, c, got.Repositories, began)
+	if err == nil {
+		failed := s.keep(ctx, c, got, began)
 		switch {
 		case errors.Is(failed, store.ErrNotFound), errors.Is(failed, store.ErrIntegrationChanged):
 			return nil // disconnected meanwhile, or still due with its new settings
 		case errors.Is(failed, store.ErrFenced), ctx.Err() != nil:
 			return failed
 		case failed != nil:
-			err = NewProblem(Upstream, failed, "The list of the repositories could not be stored.")
+			err = NewProblem(Upstream, failed, "The list of the account could not be stored.")
 		}
 	}
 	now := e.cfg.Now()
@@ -134,6 +193,52 @@ func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
 	}
 	if err := e.cfg.Store.RecordIntegration(ctx, s.fence, c, after); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
+	}
+	return nil
+}
+
+// open opens the credentials of an account.
+func (e *Engine) open(c store.IntegrationConnection) (Connection, error) {
+	if c.Credentials == nil {
+		return Connection{c, nil}, nil
+	}
+	plain, err := e.cfg.Sealer.Open(c.Credentials, place(c.Org, c.ID))
+	if err != nil {
+		return Connection{}, NewProblem(Suspended, err, "The stored credentials cannot be opened. Connect the account again.")
+	}
+	return Connection{c, plain}, nil
+}
+
+// revokeTime bounds the call that gives our access to an account back.
+const revokeTime = 5 * time.Second
+
+// Disconnect deletes an account. It gives our access back at the provider, unless another organization of this server uses the same
+// account; a failure of the provider changes nothing.
+func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
+	c, err := e.cfg.Store.GetIntegrationConnection(ctx, org, id)
+	if err != nil {
+		return err
+	}
+	shared, err := e.cfg.Store.IntegrationSharedWith(ctx, c)
+	if err != nil {
+		return err
+	}
+	if err := e.cfg.Store.DisconnectIntegration(ctx, org, id); err != nil {
+		return err
+	}
+	setup, _ := e.Provider(c.Provider)
+	revoker, ok := setup.Provider.(Revoker)
+	if !ok || shared || c.Credentials == nil || setup.Provider.BaseURL() != c.BaseURL {
+		return nil
+	}
+	opened, err := e.open(c)
+	if err == nil {
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+		err = revoker.Revoke(call, opened)
+		cancel()
+	}
+	if err != nil {
+		e.cfg.Logger.WarnContext(ctx, "access to an account was not given back", "provider", c.Provider, "connection", c.ID, "error", err)
 	}
 	return nil
 }

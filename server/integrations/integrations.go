@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/svc-observability/svc/server/chat"
 	"github.com/svc-observability/svc/server/source"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -20,6 +21,7 @@ import (
 // Classes of providers.
 const (
 	ClassSource = "source"
+	ClassChat   = "chat"
 	ClassCDN    = "cdn"
 )
 
@@ -35,8 +37,6 @@ type Provider interface {
 	BaseURL() string
 	// AuthorizeURL is where a person proves at the provider who they are (RFC 6749 section 4.1.1, with the code challenge of RFC 7636).
 	AuthorizeURL(state, challenge, redirectURI string) string
-	// InstallURL is where a person gives our app access to an account.
-	InstallURL(state string) string
 	// Accounts exchanges the code of a callback and lists the accounts that the person may connect.
 	Accounts(ctx context.Context, c Callback) ([]Account, error)
 	// SameAccount reports whether two settings are those of one account: a new installation of the app has a new external id.
@@ -44,9 +44,59 @@ type Provider interface {
 	// Reconnected returns the settings of an account that was connected before and is connected again.
 	Reconnected(before, now json.RawMessage) (json.RawMessage, error)
 	// Sync reads a connected account.
-	Sync(ctx context.Context, c store.IntegrationConnection) (Synced, error)
+	Sync(ctx context.Context, c Connection) (Synced, error)
 	// Verify checks the signature of a delivery. ErrForged: it is bad.
 	Verify(header http.Header, body []byte) (Delivery, error)
+}
+
+// Connection is a connected account with its opened credentials. They are nil for a provider that needs none.
+type Connection struct {
+	store.IntegrationConnection
+
+	Credentials []byte
+}
+
+// Installer is a provider whose accounts get our app before a person can connect them.
+type Installer interface {
+	// InstallURL is where a person gives our app access to an account.
+	InstallURL(state string) string
+}
+
+// Revoker is a provider at which we can give our access back.
+type Revoker interface {
+	Revoke(ctx context.Context, c Connection) error
+}
+
+// Refresher is a provider whose tokens end and are renewed (RFC 6749 section 6).
+type Refresher interface {
+	// Refresh returns new credentials, or nil while those of the account are young. Only the worker of the account calls it, and stores the
+	// answer before anything else, because the old token may be void from then on.
+	Refresh(ctx context.Context, c Connection) ([]byte, error)
+}
+
+// Identifier is a provider whose persons members can link with their accounts here.
+type Identifier interface {
+	// IdentityURL is where a person proves who they are (OpenID Connect Core 1.0 section 3.1.2.1).
+	IdentityURL(state, redirectURI string) string
+	// Identity exchanges the code of a callback.
+	Identity(ctx context.Context, c Callback) (Identity, error)
+}
+
+// Identity is a person of a provider.
+type Identity struct {
+	// Account is the external id of the account (the workspace) in which the person has the id.
+	Account, UserID, DisplayName string
+}
+
+// ChatProvider is a provider of the class chat.
+type ChatProvider interface {
+	Provider
+	// Channel describes one channel.
+	Channel(ctx context.Context, c Connection, id string) (store.ChatChannel, error)
+	// Post sends a message and returns its reference; see chat.Poster. A message in a thread is an answer to the thread's first message.
+	Post(ctx context.Context, c Connection, channel, thread string, m chat.Message) (reference string, err error)
+	// Change replaces a message that Post has sent. A problem NotFound: it is no longer there.
+	Change(ctx context.Context, c Connection, reference string, m chat.Message) error
 }
 
 // SourceProvider is a provider of the class source.
@@ -75,13 +125,20 @@ type Account struct {
 	// Note says how far the person's rights reach.
 	Note     string          `json:"note"`
 	Settings json.RawMessage `json:"settings"`
+	// Chosen says that the person has chosen this account on the provider's own page, so it is connected without another question.
+	Chosen bool `json:"chosen"`
+	// Credentials give access to the account; nil for a provider that needs none.
+	Credentials []byte `json:"credentials,omitempty"`
 }
 
-// Synced is an account as the provider described it. Repositories is the complete list of a source host; nil for other classes.
+// Synced is an account as the provider described it. Repositories and Channels are complete lists; nil for providers without them.
 type Synced struct {
 	Name         string
 	Settings     json.RawMessage
 	Repositories []store.SourceRepository
+	Channels     []store.ChatChannel
+	// Every is the time to the next synchronization; limits.IntegrationSync if it is 0.
+	Every time.Duration
 }
 
 // Delivery is a delivery with a good signature.
@@ -94,6 +151,8 @@ type Delivery struct {
 	// Repository and PullRequest name a pull request to read again; 0 if it is about none.
 	Repository  string
 	PullRequest int64
+	// Answer is the body of our answer; the provider checks by it that the address is ours.
+	Answer string
 }
 
 // ErrForged reports a delivery without a good signature.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,23 +39,74 @@ var (
 
 // Begin starts to connect an account of a provider that is set up. It returns where the browser goes, and until when.
 func (e *Engine) Begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string) (string, time.Time, error) {
-	state, challenge, expires, err := e.begin(ctx, org, p, by, returnTo, false)
+	state, challenge, expires, err := e.begin(ctx, org, p, by, store.IntegrationLogin{ReturnTo: returnTo})
 	if err != nil {
 		return "", time.Time{}, err
 	}
 	return p.AuthorizeURL(state, challenge, e.redirectURI(p)), expires, nil
 }
 
-// Install starts an attempt whose first step is the installation of the app at the provider.
-func (e *Engine) Install(ctx context.Context, l Login) (string, error) {
-	state, _, _, err := e.begin(ctx, l.Org, l.Provider, Starter{User: l.User, Session: l.SessionID}, l.ReturnTo, true)
+// BeginIdentity starts to link the identity of a signed-in member at a provider. It returns where the browser goes.
+func (e *Engine) BeginIdentity(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string) (string, error) {
+	identifier, ok := p.(Identifier)
+	if !ok {
+		return "", fmt.Errorf("integrations: %s knows no identities", p.ID())
+	}
+	state, _, _, err := e.begin(ctx, org, p, by, store.IntegrationLogin{ReturnTo: returnTo, Identity: true})
 	if err != nil {
 		return "", err
 	}
-	return l.Provider.InstallURL(state), nil
+	return identifier.IdentityURL(state, e.redirectURI(p)), nil
 }
 
-func (e *Engine) begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string, install bool) (
+// Link uses the attempt of BeginIdentity: it exchanges the code and stores the identity. The workspace must be connected.
+func (e *Engine) Link(ctx context.Context, l Login, by Starter, c Callback) error {
+	identifier, ok := l.Provider.(Identifier)
+	if !ok || !l.Identity {
+		return ErrLoginUnknown
+	}
+	if err := e.use(ctx, l, by); err != nil {
+		return err
+	}
+	c.RedirectURI = e.redirectURI(l.Provider)
+	who, err := identifier.Identity(ctx, c)
+	if err != nil {
+		return err
+	}
+	rows, err := e.cfg.Store.ListIntegrations(ctx, l.Org)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(rows, func(c store.IntegrationConnection) bool {
+		return c.Provider == l.Provider.ID() && c.ExternalID == who.Account && c.State != store.IntegrationDisconnected
+	}) {
+		return NewProblem(Forbidden, nil, "You signed in to a workspace of %s that this organization has not connected.", l.Provider.Name())
+	}
+	if err := e.Cancel(ctx, l); err != nil {
+		return err
+	}
+	_, err = e.cfg.Store.LinkIntegrationIdentity(ctx, l.Org, store.IntegrationIdentity{
+		User: by.User, Provider: l.Provider.ID(), ExternalAccount: who.Account, ExternalUserID: who.UserID, DisplayName: who.DisplayName,
+	})
+	return err
+}
+
+// Install starts an attempt whose first step is the installation of the app at the provider.
+func (e *Engine) Install(ctx context.Context, l Login) (string, error) {
+	installer, ok := l.Provider.(Installer)
+	if !ok {
+		return "", NewProblem(Forbidden, nil, "Your account at %s gives access to nothing that can be connected.", l.Provider.Name())
+	}
+	by := Starter{User: l.User, Session: l.SessionID}
+	state, _, _, err := e.begin(ctx, l.Org, l.Provider, by, store.IntegrationLogin{ReturnTo: l.ReturnTo, Install: true})
+	if err != nil {
+		return "", err
+	}
+	return installer.InstallURL(state), nil
+}
+
+// begin stores an attempt with the purpose of a template.
+func (e *Engine) begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, purpose store.IntegrationLogin) (
 	state, challenge string, expires time.Time, err error,
 ) {
 	id, err := uuid.NewV7()
@@ -67,7 +119,8 @@ func (e *Engine) begin(ctx context.Context, org principal.OrgID, p Provider, by 
 	expires = e.cfg.Now().Add(limits.IntegrationLogin)
 	err = e.cfg.Store.BeginIntegrationLogin(ctx, org, store.IntegrationLogin{
 		ID: id, StateHash: e.cfg.Hash(state), Provider: p.ID(), User: by.User, SessionID: by.Session,
-		Verifier: e.cfg.Sealer.Seal([]byte(verifier), place(org, id)), ReturnTo: returnTo, Install: install, ExpiresAt: expires,
+		Verifier: e.cfg.Sealer.Seal([]byte(verifier), place(org, id)), ReturnTo: purpose.ReturnTo, Install: purpose.Install,
+		Identity: purpose.Identity, ExpiresAt: expires,
 	})
 	return state, base64.RawURLEncoding.EncodeToString(sum[:]), expires, err
 }
@@ -122,10 +175,10 @@ func (l Login) Admits(by Starter) error {
 // this person and session. The account of an installation is the only one; the callback of any other attempt names none, because whoever
 // makes the link can write a number into it. ErrLoginUnknown: the attempt was used before.
 func (e *Engine) Exchange(ctx context.Context, l Login, by Starter, c Callback) ([]Account, error) {
-	if err := e.cfg.Store.UseIntegrationLogin(ctx, l.Org, l.ID, by.User, by.Session); err != nil {
-		if errors.Is(err, store.ErrConflict) {
-			return nil, ErrLoginUnknown
-		}
+	if l.Identity {
+		return nil, ErrLoginUnknown
+	}
+	if err := e.use(ctx, l, by); err != nil {
 		return nil, err
 	}
 	verifier, err := e.cfg.Sealer.Open(l.Verifier, place(l.Org, l.ID))
@@ -149,6 +202,15 @@ func (e *Engine) Exchange(ctx context.Context, l Login, by Starter, c Callback) 
 		}
 	}
 	return nil, NewProblem(Forbidden, nil, "Your account at %s may not see the installation that was chosen.", l.Provider.Name())
+}
+
+// use marks the attempt as used. ErrLoginUnknown: it was used before.
+func (e *Engine) use(ctx context.Context, l Login, by Starter) error {
+	err := e.cfg.Store.UseIntegrationLogin(ctx, l.Org, l.ID, by.User, by.Session)
+	if errors.Is(err, store.ErrConflict) {
+		return ErrLoginUnknown
+	}
+	return err
 }
 
 // Offer keeps accounts of which the person chooses one.
@@ -193,6 +255,12 @@ func (e *Engine) Connect(ctx context.Context, l Login, a Account, by principal.U
 	return e.cfg.Store.ConnectIntegration(ctx, l.Org, store.NewIntegration{
 		Provider: l.Provider.ID(), BaseURL: l.Provider.BaseURL(), ExternalID: a.ExternalID, Name: a.Name, ConnectedBy: by,
 		Settings: a.Settings, Keep: l.Provider.Reconnected,
+		Seal: func(id uuid.UUID) []byte {
+			if a.Credentials == nil {
+				return nil
+			}
+			return e.cfg.Sealer.Seal(a.Credentials, place(l.Org, id))
+		},
 		Same: func(before json.RawMessage) bool { return l.Provider.SameAccount(before, a.Settings) },
 	})
 }

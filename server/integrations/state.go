@@ -14,7 +14,11 @@ func Succeeded(c store.IntegrationConnection, got Synced, now time.Time) store.I
 	c.Name, c.Settings = got.Name, got.Settings
 	c.State, c.Reason, c.LastSyncError, c.Failures, c.FailingSince = store.IntegrationConnected, "", "", 0, nil
 	c.LastSyncAt = &now
-	c.SyncDueAt = new(now.Add(limits.IntegrationSync - jitter(c, limits.IntegrationSync/8)))
+	every := got.Every
+	if every == 0 {
+		every = limits.IntegrationSync
+	}
+	c.SyncDueAt = new(now.Add(every - jitter(c, every/8)))
 	return c
 }
 

@@ -17,6 +17,9 @@ const (
 	WebhookRetention = 7 * Day
 	// IntegrationSync is the time between two synchronizations of an account without a delivery.
 	IntegrationSync = 12 * time.Hour
+	// ChatSync is that time for a chat workspace, ChatChannels the largest number of channels in an answer.
+	ChatSync     = 6 * time.Hour
+	ChatChannels = 1000
 	// IntegrationRetryLeast and IntegrationRetryMost bound the pause after a failed synchronization, IntegrationProbe is the pause while
 	// somebody has to connect the account again.
 	IntegrationRetryLeast = 30 * time.Second
@@ -124,6 +127,8 @@ func source() []Limit {
 		count("DefaultSourceCommits", DefaultSourceCommits, "A comparison returns %s commits if the request does not say how many."),
 		count("SourceChanges", SourceChanges, "A comparison returns at most %s files."),
 		characters("SourcePatch", SourcePatch, "The patch of a file in a comparison has at most %s."),
+		lasts("ChatSync", ChatSync, "The channels of a chat workspace are read again every %s, and after a delivery of the provider."),
+		count("ChatChannels", ChatChannels, "A request returns at most %s channels of a chat workspace."),
 		count("SourceRuns", SourceRuns, "A request returns at most %s runs of CI."),
 		count("DefaultSourceRuns", DefaultSourceRuns, "A request returns %s runs of CI if it does not say how many."),
 		lasts("SourceFrames", SourceFrames, "The files of a stack are searched in connected repositories for at most %s."),

@@ -1,4 +1,5 @@
-// Package notify sends messages to the destinations of an organization: webhooks, PagerDuty, Discord, Telegram and e-mail.
+// Package notify sends messages to the destinations of an organization: webhooks, PagerDuty, Discord, Telegram, e-mail and
+// connected chats.
 //
 // Render makes the message of an event for one type of destination. The message is stored in the outbox as it was at the time of the
 // event. Sender sends it to a destination, and Outbox sends what waits: in order, with retries, and without repeats that it can avoid.
@@ -38,6 +39,13 @@ type Config struct {
 	URL           string   `json:"url,omitempty"`
 	ChatID        string   `json:"chat_id,omitempty"`
 	MemberUserIDs []string `json:"member_user_ids,omitempty"`
+	// Connector is the short name of a chat service. Workspace is the id of the connected workspace. The names are those of the time of the
+	// last change.
+	Connector     string `json:"connector,omitempty"`
+	Workspace     string `json:"workspace,omitempty"`
+	WorkspaceName string `json:"workspace_name,omitempty"`
+	ChannelID     string `json:"channel_id,omitempty"`
+	ChannelName   string `json:"channel_name,omitempty"`
 	// Hint tells a person which secret is stored: the end of a key, or the id that a token begins with.
 	Hint string `json:"hint,omitempty"`
 }
@@ -115,6 +123,13 @@ func (d *Destination) Check(guard *egress.Guard, ends Endpoints, secret bool) er
 		if n := len(d.Config.MemberUserIDs); n < 1 || n > limits.DestinationMembers {
 			return &FieldError{"member_user_ids", "must name 1 to 10 members"}
 		}
+	case Chat:
+		if d.Config.Workspace == "" {
+			return &FieldError{"workspace_id", "must name a connected workspace"}
+		}
+		if d.Config.ChannelID == "" {
+			return &FieldError{"channel_id", "must name a channel of the workspace; listChatWorkspaceDestinations shows the ids"}
+		}
 	default:
 		return &FieldError{"type", "is not supported"}
 	}
@@ -177,6 +192,8 @@ func (d *Destination) Summary() string {
 			return "E-mail to 1 member"
 		}
 		return "E-mail to " + limits.Number(int64(len(d.Config.MemberUserIDs))) + " members"
+	case Chat:
+		return "#" + d.Config.ChannelName + " in " + d.Config.WorkspaceName
 	default:
 		return d.Type
 	}
@@ -184,8 +201,11 @@ func (d *Destination) Summary() string {
 
 // ChannelLabel names the chat; it is empty for destinations without one.
 func (d *Destination) ChannelLabel() string {
-	if d.Type == Telegram {
+	switch d.Type {
+	case Telegram:
 		return d.Config.ChatID
+	case Chat:
+		return "#" + d.Config.ChannelName
 	}
 	return ""
 }

@@ -28,6 +28,7 @@ const outboxPage = 64
 type Deliveries interface {
 	DueDeliveries(ctx context.Context, shard int, now time.Time, busy store.OutboxBusy, limit int) ([]store.Delivery, error)
 	BeginDelivery(ctx context.Context, f store.Fence, id uuid.UUID, now time.Time) (store.Delivery, store.AlertDestination, bool, error)
+	DeliveryThread(ctx context.Context, d store.Delivery) (string, error)
 	EndDelivery(ctx context.Context, f store.Fence, id uuid.UUID, end store.DeliveryEnd) error
 }
 
@@ -287,6 +288,11 @@ func (o *Outbox) send(ctx context.Context, d *store.Delivery, row store.AlertDes
 	var p Payload
 	if err := json.Unmarshal(d.Payload, &p); err != nil {
 		return Result{Outcome: Unreadable, Problem: "The stored message cannot be read."}
+	}
+	if to.Type == Chat && p.Thread == "" {
+		if p.Thread, err = o.cfg.Deliveries.DeliveryThread(ctx, *d); err != nil {
+			return Result{Outcome: Failed, Problem: "The first message about the incident could not be looked up."}
+		}
 	}
 	return o.cfg.Sender.Send(ctx, to, d.DeliveryKey, p)
 }

@@ -17,6 +17,9 @@ type Payload struct {
 	// Incident is the public id of the incident; messages about it belong together.
 	Incident string          `json:"incident,omitempty"`
 	Body     json.RawMessage `json:"body"`
+	// Thread is the reference of the first message about the incident. The outbox finds it when it sends; the last message of a deleted rule
+	// brings it, since the earlier ones are gone.
+	Thread string `json:"thread,omitempty"`
 }
 
 // Marshal writes the payload for the outbox.
@@ -49,6 +52,8 @@ func Render(e Event, kind string) (Payload, error) {
 		body = e.telegram()
 	case Email:
 		body = e.email()
+	case Chat:
+		body = e.chat()
 	default:
 		return Payload{}, fmt.Errorf("notify: no message for a destination of type %q", kind)
 	}

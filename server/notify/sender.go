@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/svc-observability/svc/server/chat"
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
@@ -39,6 +40,8 @@ type SenderConfig struct {
 	// Mail sends e-mail; nil without a mail server.
 	Mail      Mailer
 	Directory Directory
+	// Chats sends to chat workspaces; nil without a connector.
+	Chats chat.Poster
 	// Endpoints are PublicEndpoints if they are empty.
 	Endpoints Endpoints
 	Now       func() time.Time
@@ -86,6 +89,8 @@ func (s *Sender) Send(ctx context.Context, d *Destination, key string, p Payload
 		return s.sendTelegram(ctx, d, p)
 	case Email:
 		return s.sendEmail(ctx, d, key, p)
+	case Chat:
+		return s.sendChat(ctx, d, p)
 	default:
 		return Result{Outcome: Rejected, Problem: "This type of destination is not supported."}
 	}

@@ -22,6 +22,7 @@ type Integrations interface {
 	Offer(ctx context.Context, l integrations.Login, accounts []integrations.Account) error
 	Offered(l integrations.Login) ([]integrations.Account, error)
 	Connect(ctx context.Context, l integrations.Login, a integrations.Account, by principal.UserID) (store.IntegrationConnection, error)
+	Link(ctx context.Context, l integrations.Login, by integrations.Starter, c integrations.Callback) error
 	Cancel(ctx context.Context, l integrations.Login) error
 }
 
@@ -52,6 +53,8 @@ func (p *Pages) integrationCallback(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case q.Get("error") != "":
 		p.cancelIntegration(w, r, v, l, org)
+	case l.Identity:
+		p.linkIdentity(w, r, v, l, org, integrations.Callback{Code: q.Get("code")})
 	case l.UsedAt != nil:
 		p.offerAgain(w, r, v, l, org, q.Get("state"))
 	case q.Get("setup_action") == "request":
@@ -118,7 +121,7 @@ func (p *Pages) integrationLogin(w http.ResponseWriter, r *http.Request, v *View
 	}
 	if err == nil {
 		for _, o := range v.Organizations {
-			if o.ID == l.Org && o.Role == principal.RoleAdmin {
+			if o.ID == l.Org && (o.Role == principal.RoleAdmin || l.Identity) {
 				return l, o, true
 			}
 		}
@@ -223,7 +226,7 @@ func (p *Pages) connect(w http.ResponseWriter, r *http.Request, v *Viewer, l int
 		p.integrationFailed(w, r, v, err, returnTo(l, org, "failed"))
 	case len(accounts) == 0:
 		p.install(w, r, v, l)
-	case l.IntegrationLogin.Install && c.Account != "":
+	case l.IntegrationLogin.Install && c.Account != "", len(accounts) == 1 && accounts[0].Chosen:
 		p.store(w, r, v, l, org, accounts[0])
 	default:
 		if err := p.cfg.Integrations.Offer(ctx, l, accounts); err != nil {
@@ -240,6 +243,18 @@ func (p *Pages) store(w http.ResponseWriter, r *http.Request, v *Viewer, l integ
 		return
 	}
 	redirect(w, returnTo(l, org, "connected"))
+}
+
+// linkIdentity stores which person of the provider the viewer is.
+func (p *Pages) linkIdentity(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
+	c integrations.Callback,
+) {
+	ctx := p.As(r.Context(), v, l.Org)
+	if err := p.cfg.Integrations.Link(ctx, l, starter(v), c); err != nil {
+		p.integrationFailed(w, r, v, err, returnTo(l, org, "failed"))
+		return
+	}
+	redirect(w, returnTo(l, org, "linked"))
 }
 
 // install sends the browser to the provider's page on which the app is installed.

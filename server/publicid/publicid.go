@@ -35,6 +35,7 @@ const (
 	DashboardTemplate = "dtpl"
 	DashboardVersion  = "dbv"
 	Integration       = "intg"
+	ChatWorkspace     = "chatw"
 	Investigation     = "inv"
 	Invitation        = "invt"
 	Marker            = "mark"

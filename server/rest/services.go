@@ -44,6 +44,9 @@ func services() map[string]register {
 		"svc.v2.AuditLogService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterAuditLogServiceHandlerClient(ctx, mux, svcv2.NewAuditLogServiceClient(conn))
 		},
+		"svc.v2.ChatConnectorsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterChatConnectorsServiceHandlerClient(ctx, mux, svcv2.NewChatConnectorsServiceClient(conn))
+		},
 		"svc.v2.CliService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterCliServiceHandlerClient(ctx, mux, svcv2.NewCliServiceClient(conn))
 		},

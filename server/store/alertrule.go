@@ -220,6 +220,10 @@ func (s *Store) DeleteAlertRule(
 		if err != nil {
 			return err
 		}
+		threads, err := threadsOf(ctx, tx, org, id)
+		if err != nil {
+			return err
+		}
 		if err := deleteDeliveries(ctx, tx, org, id); err != nil {
 			return err
 		}
@@ -228,7 +232,10 @@ func (s *Store) DeleteAlertRule(
 			if err != nil {
 				return err
 			}
-			for i := range messages {
+			for i, m := range messages {
+				if messages[i].Payload, err = threads.within(m); err != nil {
+					return err
+				}
 				messages[i].Subject, messages[i].RuleID, messages[i].IncidentID = SubjectFarewell, nil, nil
 			}
 			if err := s.enqueueDeliveries(ctx, tx, org, messages...); err != nil {
@@ -255,6 +262,43 @@ func toldIncidents(ctx context.Context, tx *ent.Tx, org principal.OrgID, rule uu
 		alertincident.OrgID(string(org)), alertincident.RuleID(rule), alertincident.Status(IncidentOpen), alertincident.TriggerTold(true),
 	).All(ctx)
 	return collect("list told incidents", toAlertIncident, rows, err)
+}
+
+// threads holds the references that chats gave the messages about incidents of a rule.
+type threads map[thread]string
+
+type thread struct{ incident, destination uuid.UUID }
+
+func threadsOf(ctx context.Context, tx *ent.Tx, org principal.OrgID, rule uuid.UUID) (threads, error) {
+	rows, err := tx.Delivery.Query().Where(
+		delivery.OrgID(string(org)), delivery.RuleID(rule), delivery.DestinationType(destinationChat), delivery.IncidentIDNotNil(),
+		delivery.Status(DeliverySuccess), delivery.ProviderReferenceNotNil(),
+	).Order(delivery.ByScheduledAt(), delivery.ByID()).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := threads{}
+	for _, row := range rows {
+		out[thread{*row.IncidentID, row.DestinationID}] = *row.ProviderReference
+	}
+	return out, nil
+}
+
+// within puts the reference of its thread into a message, whose earlier messages are about to be deleted.
+func (t threads) within(m NewDelivery) (json.RawMessage, error) {
+	if m.IncidentID == nil || t[thread{*m.IncidentID, m.DestinationID}] == "" {
+		return m.Payload, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(m.Payload, &fields); err != nil {
+		return nil, fmt.Errorf("store: message of an alert: %w", err)
+	}
+	reference, err := json.Marshal(t[thread{*m.IncidentID, m.DestinationID}])
+	if err != nil {
+		return nil, err
+	}
+	fields["thread"] = reference
+	return json.Marshal(fields)
 }
 
 func deleteDeliveries(ctx context.Context, tx *ent.Tx, org principal.OrgID, rule uuid.UUID) error {

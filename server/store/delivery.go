@@ -22,6 +22,9 @@ const (
 	DeliveryFailed     = "failed"
 )
 
+// destinationChat is the type of destinations whose messages about one incident are one thread.
+const destinationChat = "chat"
+
 // Subjects of deliveries. The API lists those of alerts.
 const (
 	SubjectAlert = "alert"

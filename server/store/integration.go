@@ -30,6 +30,8 @@ type NewIntegration struct {
 	Provider, BaseURL, ExternalID, Name string
 	ConnectedBy                         principal.UserID
 	Settings                            json.RawMessage
+	// Seal returns the sealed credentials for the row with this id; nil for a provider without credentials.
+	Seal func(id uuid.UUID) []byte
 	// Same reports whether settings are those of this account under another external id: an earlier installation of the app.
 	Same func(before json.RawMessage) bool
 	// Keep returns the settings of an account that was connected before.
@@ -50,10 +52,13 @@ func (s *Store) ConnectIntegration(ctx context.Context, org principal.OrgID, in 
 			if err != nil {
 				return Change{}, err
 			}
-			row, err = row.Update().SetExternalID(in.ExternalID).SetName(in.Name).SetState(integrationconnection.StateConnected).ClearReason().SetSettings(settings).
-				SetConnectedBy(string(in.ConnectedBy)).SetConnectedAt(now).SetStateChangedAt(now).SetSyncDueAt(now).ClearLastSyncError().
-				SetFailures(0).ClearFailingSince().SetUpdatedAt(now).Save(ctx)
-			if err != nil {
+			u := row.Update().SetExternalID(in.ExternalID).SetName(in.Name).SetState(integrationconnection.StateConnected).ClearReason().
+				SetSettings(settings).SetConnectedBy(string(in.ConnectedBy)).SetConnectedAt(now).SetStateChangedAt(now).SetSyncDueAt(now).
+				ClearLastSyncError().SetFailures(0).ClearFailingSince().SetUpdatedAt(now)
+			if sealed := in.Seal(row.ID); sealed != nil {
+				u.SetCredentials(sealed).AddCredentialVersion(1)
+			}
+			if row, err = u.Save(ctx); err != nil {
 				return Change{}, err
 			}
 			c = toIntegrationConnection(row)
@@ -64,8 +69,8 @@ func (s *Store) ConnectIntegration(ctx context.Context, org principal.OrgID, in 
 			}
 			c, err = s.insertIntegrationConnection(ctx, tx, IntegrationConnection{
 				ID: id, Org: org, Shard: ShardOf(WorkIntegrations, id.String()), Provider: in.Provider, BaseURL: in.BaseURL,
-				ExternalID: in.ExternalID, Name: in.Name, State: IntegrationConnected, Settings: in.Settings, ConnectedBy: in.ConnectedBy,
-				ConnectedAt: now, StateChangedAt: now, SyncDueAt: &now,
+				ExternalID: in.ExternalID, Name: in.Name, State: IntegrationConnected, Settings: in.Settings, Credentials: in.Seal(id),
+				ConnectedBy: in.ConnectedBy, ConnectedAt: now, StateChangedAt: now, SyncDueAt: &now,
 			})
 			if err != nil {
 				return Change{}, err
@@ -204,6 +209,28 @@ func (s *Store) NextIntegrationDue(ctx context.Context, shard int) (time.Time, e
 	return utc(*rows[0].SyncDueAt), nil
 }
 
+// RenewIntegrationCredentials stores renewed credentials of an account. ErrFenced: the worker lost its lease. ErrIntegrationChanged: the
+// account was connected again meanwhile.
+func (s *Store) RenewIntegrationCredentials(ctx context.Context, fence Fence, of IntegrationConnection, sealed []byte) (
+	c IntegrationConnection, err error,
+) {
+	err = s.fenced(ctx, "renew credentials", fence, func(tx *ent.Tx) error {
+		row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)
+		if err != nil {
+			return err
+		}
+		if row.CredentialVersion != of.CredentialVersion {
+			return ErrIntegrationChanged
+		}
+		row, err = row.Update().SetCredentials(sealed).AddCredentialVersion(1).SetUpdatedAt(s.stamp()).Save(ctx)
+		if err == nil {
+			c = toIntegrationConnection(row)
+		}
+		return err
+	})
+	return c, err
+}
+
 func mapErrorOrNil(op string, err error) error {
 	if err == nil {
 		return nil
@@ -223,8 +250,8 @@ func (s *Store) RecordIntegration(ctx context.Context, fence Fence, before, afte
 		if err != nil {
 			return Change{}, err
 		}
-		if row.ExternalID != before.ExternalID {
-			return Change{}, nil // connected again meanwhile: the new installation is read next
+		if row.ExternalID != before.ExternalID || row.CredentialVersion != before.CredentialVersion {
+			return Change{}, nil // connected again meanwhile: the new access is used next
 		}
 		stored := toIntegrationConnection(row)
 		u := row.Update().SetName(after.Name).SetState(integrationconnection.State(after.State)).
@@ -247,6 +274,9 @@ func (s *Store) RecordIntegration(ctx context.Context, fence Fence, before, afte
 		}
 		if after.State == IntegrationDisconnected {
 			if err := s.removeRepositories(ctx, tx, after); err != nil {
+				return Change{}, err
+			}
+			if err := tx.IntegrationConnection.UpdateOneID(after.ID).ClearCredentials().Exec(ctx); err != nil {
 				return Change{}, err
 			}
 		}

@@ -33,6 +33,10 @@ type IntegrationConnection struct {
 	Reason string
 	// Settings: what the provider's package keeps about the account.
 	Settings json.RawMessage
+	// Credentials: sealed: the tokens of the account; empty if the provider needs none.
+	Credentials []byte
+	// CredentialVersion: a new pair of tokens has the next one.
+	CredentialVersion int
 	// ConnectedBy: empty for a change that no user made.
 	ConnectedBy    principal.UserID
 	ConnectedAt    time.Time
@@ -71,6 +75,10 @@ func (s *Store) insertIntegrationConnection(ctx context.Context, tx *ent.Tx, in 
 	create.SetState(integrationconnection.State(in.State))
 	create.SetNillableReason(nonZero(in.Reason))
 	create.SetSettings(in.Settings)
+	if in.Credentials != nil {
+		create.SetCredentials(in.Credentials)
+	}
+	create.SetCredentialVersion(in.CredentialVersion)
 	create.SetConnectedBy(string(in.ConnectedBy))
 	create.SetConnectedAt(utc(in.ConnectedAt))
 	create.SetStateChangedAt(utc(in.StateChangedAt))
@@ -104,25 +112,27 @@ func (s *Store) lockIntegrationConnection(ctx context.Context, tx *ent.Tx, org p
 
 func toIntegrationConnection(row *ent.IntegrationConnection) IntegrationConnection {
 	return IntegrationConnection{
-		ID:             row.ID,
-		Org:            principal.OrgID(row.OrgID),
-		Shard:          row.Shard,
-		Provider:       row.Provider,
-		BaseURL:        row.BaseURL,
-		ExternalID:     row.ExternalID,
-		Name:           row.Name,
-		State:          string(row.State),
-		Reason:         orZero(row.Reason),
-		Settings:       row.Settings,
-		ConnectedBy:    principal.UserID(row.ConnectedBy),
-		ConnectedAt:    utc(row.ConnectedAt),
-		StateChangedAt: utc(row.StateChangedAt),
-		SyncDueAt:      utcPtr(row.SyncDueAt),
-		LastSyncAt:     utcPtr(row.LastSyncAt),
-		LastSyncError:  orZero(row.LastSyncError),
-		Failures:       row.Failures,
-		FailingSince:   utcPtr(row.FailingSince),
-		CreatedAt:      utc(row.CreatedAt),
-		UpdatedAt:      utc(row.UpdatedAt),
+		ID:                row.ID,
+		Org:               principal.OrgID(row.OrgID),
+		Shard:             row.Shard,
+		Provider:          row.Provider,
+		BaseURL:           row.BaseURL,
+		ExternalID:        row.ExternalID,
+		Name:              row.Name,
+		State:             string(row.State),
+		Reason:            orZero(row.Reason),
+		Settings:          row.Settings,
+		Credentials:       row.Credentials,
+		CredentialVersion: row.CredentialVersion,
+		ConnectedBy:       principal.UserID(row.ConnectedBy),
+		ConnectedAt:       utc(row.ConnectedAt),
+		StateChangedAt:    utc(row.StateChangedAt),
+		SyncDueAt:         utcPtr(row.SyncDueAt),
+		LastSyncAt:        utcPtr(row.LastSyncAt),
+		LastSyncError:     orZero(row.LastSyncError),
+		Failures:          row.Failures,
+		FailingSince:      utcPtr(row.FailingSince),
+		CreatedAt:         utc(row.CreatedAt),
+		UpdatedAt:         utc(row.UpdatedAt),
 	}
 }

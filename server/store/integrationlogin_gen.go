@@ -24,6 +24,8 @@ type IntegrationLogin struct {
 	SessionID string
 	// Install: the first step was the installation of the app.
 	Install bool
+	// Identity: a person links an identity of the provider; no account is connected.
+	Identity bool
 	// Verifier: sealed: the PKCE code verifier.
 	Verifier []byte
 	ReturnTo string
@@ -53,6 +55,7 @@ func (s *Store) insertIntegrationLogin(ctx context.Context, tx *ent.Tx, in Integ
 	create.SetNillableUserID(nonZero(string(in.User)))
 	create.SetNillableSessionID(nonZero(in.SessionID))
 	create.SetInstall(in.Install)
+	create.SetIdentity(in.Identity)
 	create.SetVerifier(in.Verifier)
 	create.SetNillableReturnTo(nonZero(in.ReturnTo))
 	if in.Offer != nil {
@@ -77,6 +80,7 @@ func toIntegrationLogin(row *ent.IntegrationLogin) IntegrationLogin {
 		User:      principal.UserID(orZero(row.UserID)),
 		SessionID: orZero(row.SessionID),
 		Install:   row.Install,
+		Identity:  row.Identity,
 		Verifier:  row.Verifier,
 		ReturnTo:  orZero(row.ReturnTo),
 		Offer:     row.Offer,

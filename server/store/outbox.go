@@ -115,6 +115,21 @@ func (s *Store) BeginDelivery(ctx context.Context, f Fence, id uuid.UUID, now ti
 	return d, to, ok, err
 }
 
+// DeliveryThread returns the reference that the destination gave the last message about the same incident; empty if there was none.
+func (s *Store) DeliveryThread(ctx context.Context, d Delivery) (string, error) {
+	if d.IncidentID == nil {
+		return "", nil
+	}
+	rows, err := s.read.Delivery.Query().Where(
+		delivery.OrgID(string(d.Org)), delivery.IncidentID(*d.IncidentID), delivery.DestinationID(d.DestinationID),
+		delivery.Status(DeliverySuccess), delivery.ProviderReferenceNotNil(),
+	).Order(delivery.ByScheduledAt(entsql.OrderDesc()), delivery.ByID(entsql.OrderDesc())).Limit(1).All(ctx)
+	if err != nil || len(rows) == 0 {
+		return "", mapErrorOrNil("find the first message about an incident", err)
+	}
+	return *rows[0].ProviderReference, nil
+}
+
 // DeliveryEnd is the result of an attempt, and the state of the destination after it.
 type DeliveryEnd struct {
 	// Status is DeliverySuccess or DeliveryFailed. DeliveryQueued puts the same attempt back: it was not counted.

@@ -26,7 +26,7 @@ func (a *App) AuthorizeURL(state, challenge, redirectURI string) string {
 	return u.String()
 }
 
-// InstallURL implements integrations.Provider. GitHub sends the browser back with a code, because the app asks for the identity of the
+// InstallURL implements integrations.Installer. GitHub sends the browser back with a code, because the app asks for the identity of the
 // person during the installation.
 func (a *App) InstallURL(state string) string {
 	parts := []string{"apps", a.cfg.Slug, "installations", "new"}

@@ -18,8 +18,8 @@ import (
 
 // Sync implements integrations.Provider: it reads the installation and the complete list of its repositories. It leaves half of the
 // account's quota to people and agents.
-func (a *App) Sync(ctx context.Context, c store.IntegrationConnection) (integrations.Synced, error) {
-	id, err := installationID(c)
+func (a *App) Sync(ctx context.Context, c integrations.Connection) (integrations.Synced, error) {
+	id, err := installationID(c.IntegrationConnection)
 	if err != nil {
 		return integrations.Synced{}, err
 	}

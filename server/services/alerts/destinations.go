@@ -12,6 +12,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/notify"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
@@ -30,6 +31,8 @@ type DestinationsConfig struct {
 	BaseURL string
 	// Seals seals the secrets; its purpose is notify.SealPurpose.
 	Seals notify.Seals
+	// Integrations knows the connected chat workspaces.
+	Integrations *integrations.Engine
 	// Tests bounds the test messages of an organization.
 	Tests ratelimit.Limiter
 	Now   func() time.Time
@@ -137,11 +140,15 @@ func (s *Destinations) UpdateAlertDestination(
 	if err := s.check(ctx, d, secret, members); err != nil {
 		return nil, err
 	}
+	checked := d.Config
 	row, txid, err := s.cfg.Store.EditAlertDestination(ctx, caller.Org, id, caller.User,
 		func(newest store.AlertDestination) (store.AlertDestinationChange, error) {
 			d, secret, err := edited(newest, req)
 			if err != nil {
 				return store.AlertDestinationChange{}, err
+			}
+			if d.Type == notify.Chat && d.Config.ChannelID == checked.ChannelID {
+				d.Config = checked
 			}
 			if err := s.cfg.Sender.Check(d, secret); err != nil {
 				return store.AlertDestinationChange{}, invalid(err)
@@ -179,6 +186,12 @@ func edited(row store.AlertDestination, req *svcv2.UpdateAlertDestinationRequest
 			if err := owns(row.Type, field); err != nil {
 				return nil, false, err
 			}
+			if field == "workspace_id" {
+				if err := sameWorkspace(&stored, req.GetWorkspaceId()); err != nil {
+					return nil, false, err
+				}
+				continue
+			}
 			secret = apply(&stored, field, req) || secret
 		}
 	}
@@ -188,8 +201,13 @@ func edited(row store.AlertDestination, req *svcv2.UpdateAlertDestinationRequest
 // check checks the settings as a whole, and asks those who know more: PagerDuty about a key, the store about members.
 func (s *Destinations) check(ctx context.Context, d *notify.Destination, secret, members bool) error {
 	switch d.Type {
-	case notify.Chat, notify.HazelOAuth:
-		return apierr.New(apierr.IntegrationsNotConnected, "This organization has no connected chat, so no destination can use it.", apierr.Param("type"))
+	case notify.HazelOAuth:
+		return apierr.New(apierr.IntegrationsNotConnected,
+			"There is no provider for destinations of the type hazel-oauth. A connected chat has the type chat.", apierr.Param("type"))
+	case notify.Chat:
+		if err := s.checkChannel(ctx, d); err != nil {
+			return err
+		}
 	case notify.Email:
 		if members {
 			if err := s.checkMembers(ctx, d); err != nil {

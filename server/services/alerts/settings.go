@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -71,6 +72,8 @@ type settings interface {
 	GetBotToken() string
 	GetChatId() string
 	GetMemberUserIds() []string
+	GetWorkspaceId() string
+	GetChannelId() string
 }
 
 // apply puts the value of a field into a destination, and reports whether that is a new secret. A blank secret is no change, but a blank
@@ -97,6 +100,10 @@ func apply(d *notify.Destination, field string, in settings) (secret bool) {
 		d.Config.URL = strings.TrimSpace(in.GetUrl())
 	case "chat_id":
 		d.Config.ChatID = strings.TrimSpace(in.GetChatId())
+	case "workspace_id":
+		d.Config.Workspace = strings.TrimSpace(in.GetWorkspaceId())
+	case "channel_id":
+		d.Config.ChannelID = strings.TrimSpace(in.GetChannelId())
 	case "member_user_ids":
 		d.Config.MemberUserIDs = in.GetMemberUserIds()
 	}
@@ -116,6 +123,13 @@ func showDestination(row store.AlertDestination) (*svcv2.AlertDestination, error
 	if label := d.ChannelLabel(); label != "" {
 		out.ChannelLabel = &label
 	}
+	if d.Type == notify.Chat {
+		workspace, err := uuid.Parse(d.Config.Workspace)
+		if err != nil {
+			return nil, unreadable(fmt.Errorf("alerts: workspace of a destination: %w", err))
+		}
+		out.ChatConnector, out.ChatWorkspaceId = &d.Config.Connector, new(publicid.Encode(publicid.ChatWorkspace, workspace))
+	}
 	if row.LastTestedAt != nil {
 		out.LastTestedAt = timestamppb.New(*row.LastTestedAt)
 	}
@@ -130,7 +144,7 @@ func mutated(row store.AlertDestination, txid string) (*svcv2.AlertDestinationMu
 	}
 	res := &svcv2.AlertDestinationMutationResponse{
 		Id: d.GetId(), Object: d.GetObject(), Name: d.GetName(), Type: d.GetType(), Enabled: d.GetEnabled(), Summary: d.GetSummary(),
-		ChannelLabel: d.ChannelLabel, MemberUserIds: d.GetMemberUserIds(), LastTestedAt: d.GetLastTestedAt(), LastTestError: d.LastTestError,
+		ChannelLabel: d.ChannelLabel, ChatConnector: d.ChatConnector, ChatWorkspaceId: d.ChatWorkspaceId, MemberUserIds: d.GetMemberUserIds(), LastTestedAt: d.GetLastTestedAt(), LastTestError: d.LastTestError,
 		DisabledReason: d.DisabledReason, CreatedAt: d.GetCreatedAt(), UpdatedAt: d.GetUpdatedAt(),
 	}
 	if txid != "" {

@@ -100,7 +100,11 @@ func unconnected(setup integrations.Setup, caller *principal.Principal) *svcv2.I
 
 func connected(setup integrations.Setup, c store.IntegrationConnection) (*svcv2.Integration, error) {
 	row := base(setup)
-	row.Id, row.Account = new(publicid.Encode(publicid.Integration, c.ID)), &c.Name
+	prefix := publicid.Integration
+	if setup.Class == integrations.ClassChat {
+		prefix = publicid.ChatWorkspace
+	}
+	row.Id, row.Account = new(publicid.Encode(prefix, c.ID)), &c.Name
 	row.Status, row.Connected = c.State, c.State == store.IntegrationConnected || c.State == store.IntegrationError
 	row.ConnectedAt = timestamppb.New(c.ConnectedAt)
 	if c.LastSyncAt != nil {

@@ -42,6 +42,13 @@ export interface Calls {
   "AttributesService/ListAttributeKeys": [ListAttributeKeysRequest, ListAttributeKeysResponse];
   "AttributesService/ListAttributeValues": [ListAttributeValuesRequest, ListAttributeValuesResponse];
   "AuditLogService/ListAuditLogEntries": [ListAuditLogEntriesRequest, ListAuditLogEntriesResponse];
+  "ChatConnectorsService/DeleteChatIdentity": [DeleteChatIdentityRequest, DeletedChatIdentity];
+  "ChatConnectorsService/DeleteChatWorkspace": [DeleteChatWorkspaceRequest, DeletedChatWorkspace];
+  "ChatConnectorsService/InstallChatConnector": [InstallChatConnectorRequest, ChatConnectorInstall];
+  "ChatConnectorsService/ListChatConnectors": [ListChatConnectorsRequest, ListChatConnectorsResponse];
+  "ChatConnectorsService/ListChatWorkspaceDestinations": [ListChatWorkspaceDestinationsRequest, ListChatWorkspaceDestinationsResponse];
+  "ChatConnectorsService/StartChatIdentityLink": [StartChatIdentityLinkRequest, ChatIdentityLink];
+  "ChatConnectorsService/UpdateChatWorkspace": [UpdateChatWorkspaceRequest, ChatWorkspace];
   "CliService/ApproveCliLogin": [ApproveCliLoginRequest, PendingCliLogin];
   "CliService/DenyCliLogin": [DenyCliLoginRequest, PendingCliLogin];
   "CliService/EndCliLogin": [EndCliLoginRequest, EndedCliLogin];
@@ -953,6 +960,51 @@ export interface ChartPresentation {
   compareToPreviousPeriod?: boolean;
 }
 
+export interface ChatConnector {
+  id?: string;
+  object?: string;
+  name?: string;
+  available?: boolean;
+  workspaces?: Array<ChatWorkspace>;
+  supportsIdentity?: boolean;
+  identity?: ChatIdentity;
+}
+
+export interface ChatConnectorInstall {
+  object?: string;
+  url?: string;
+}
+
+export interface ChatIdentity {
+  externalUserId?: string;
+  displayName?: string;
+  createdAt?: string;
+}
+
+export interface ChatIdentityLink {
+  object?: string;
+  url?: string;
+}
+
+export interface ChatWorkspace {
+  id?: string;
+  object?: string;
+  connector?: string;
+  externalWorkspaceId?: string;
+  name?: string;
+  settings?: Record<string, string>;
+  createdAt?: string;
+  status?: string;
+  error?: string;
+  syncedAt?: string;
+}
+
+export interface ChatWorkspaceDestination {
+  id?: string;
+  name?: string;
+  private?: boolean;
+}
+
 export interface ClaimErrorIssueRequest {
   id?: string;
   leaseDurationSeconds?: number;
@@ -1351,6 +1403,14 @@ export interface DeleteAttributeMappingRequest {
   id?: string;
 }
 
+export interface DeleteChatIdentityRequest {
+  connector?: string;
+}
+
+export interface DeleteChatWorkspaceRequest {
+  id?: string;
+}
+
 export interface DeleteCustomIngestKeyRequest {
   id?: string;
 }
@@ -1394,6 +1454,17 @@ export interface DeletedAlertRule {
 }
 
 export interface DeletedAttributeMapping {
+  id?: string;
+  object?: string;
+  deleted?: boolean;
+}
+
+export interface DeletedChatIdentity {
+  object?: string;
+  deleted?: boolean;
+}
+
+export interface DeletedChatWorkspace {
   id?: string;
   object?: string;
   deleted?: boolean;
@@ -2349,6 +2420,11 @@ export interface IngestKeys {
   privateRotatedAt?: string;
 }
 
+export interface InstallChatConnectorRequest {
+  connector?: string;
+  returnTo?: string;
+}
+
 export interface InstallSourceHostRequest {
   provider?: string;
   returnTo?: string;
@@ -2621,6 +2697,25 @@ export interface ListAuditLogEntriesResponse {
   data?: Array<AuditLogEntry>;
   hasMore?: boolean;
   nextCursor?: string;
+}
+
+export interface ListChatConnectorsRequest {
+}
+
+export interface ListChatConnectorsResponse {
+  object?: string;
+  data?: Array<ChatConnector>;
+}
+
+export interface ListChatWorkspaceDestinationsRequest {
+  id?: string;
+  q?: string;
+}
+
+export interface ListChatWorkspaceDestinationsResponse {
+  object?: string;
+  destinations?: Array<ChatWorkspaceDestination>;
+  syncedAt?: string;
 }
 
 export interface ListCustomIngestKeysRequest {
@@ -5036,6 +5131,11 @@ export interface SqlTableColumn {
   type?: string;
 }
 
+export interface StartChatIdentityLinkRequest {
+  connector?: string;
+  returnTo?: string;
+}
+
 export interface StartCliLoginRequest {
   clientName?: string;
 }
@@ -5342,6 +5442,12 @@ export interface UpdateAttributeMappingRequest {
   targetKey?: string;
   operation?: "copy" | "move";
   enabled?: boolean;
+  updateMask?: string;
+}
+
+export interface UpdateChatWorkspaceRequest {
+  id?: string;
+  settings?: Record<string, string>;
   updateMask?: string;
 }
 

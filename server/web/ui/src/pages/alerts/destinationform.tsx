@@ -6,6 +6,7 @@ import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
 import { Load } from "../../parts/states";
+import { ChannelField } from "./channelfield";
 
 type Form = CreateAlertDestinationRequest;
 type Text = { name: keyof Form & string; param: string; label: string; hint: string; secret?: boolean; optional?: boolean };
@@ -56,6 +57,7 @@ const types: Record<string, { name: string; fields: Text[] }> = {
       { name: "chatId", param: "chat_id", label: "Chat", hint: "Send the bot a message, then look for its chats.", optional: true },
     ],
   },
+  chat: { name: "Slack", fields: [] },
   email: { name: "E-mail", fields: [] },
 };
 
@@ -79,6 +81,8 @@ export function DestinationForm({ of, type: asked, close }: { of?: AlertDestinat
       type: type as NonNullable<Form["type"]>,
       ...given,
       ...(type === "email" ? { memberUserIds: form.memberUserIds ?? [] } : {}),
+      ...(type === "chat" && !of ? { workspaceId: form.workspaceId ?? "" } : {}),
+      ...(type === "chat" && form.channelId ? { channelId: form.channelId } : {}),
     };
     if (of) update.mutate({ id: of.id ?? "", ...request });
     else create.mutate(request);
@@ -154,7 +158,10 @@ export function DestinationForm({ of, type: asked, close }: { of?: AlertDestinat
             error={errorOf(error, "member_user_ids")}
           />
         )}
-        <FormError error={error} fields={["name", "member_user_ids", ...kind.fields.map((f) => f.param)]} />
+        {type === "chat" && (
+          <ChannelField of={of} chosen={form} set={set} error={errorOf(error, "channel_id") || errorOf(error, "workspace_id")} />
+        )}
+        <FormError error={error} fields={["name", "member_user_ids", "workspace_id", "channel_id", ...kind.fields.map((f) => f.param)]} />
         <div className="row">
           <span className="grow" />
           <button type="button" className="button" onClick={close}>

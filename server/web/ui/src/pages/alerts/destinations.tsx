@@ -43,7 +43,10 @@ export function Destinations() {
         empty={(d) =>
           !d.data?.length && (
             <Empty title="No destination yet">
-              <p>A webhook, PagerDuty, Discord, Telegram, or e-mail to members. Rules name the destinations of their messages.</p>
+              <p>
+                A webhook, PagerDuty, Discord, Telegram, a channel of Slack, or e-mail to members. Rules name the destinations of their
+                messages.
+              </p>
               {!member && (
                 <Link className="button primary" href={href("/alerts/destinations", { new: "webhook" })}>
                   New destination

@@ -6,10 +6,12 @@ import { line } from "../../parts/format";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
 import { ago, exact, stamp } from "../../parts/time";
+import { Chats } from "./chats";
 import { useConfirm } from "./parts";
 
 const outcomes: Record<string, { text: string; good: boolean }> = {
-  connected: { text: "The account is connected. Its repositories appear within a minute.", good: true },
+  connected: { text: "The account is connected. Its repositories or channels appear within a minute.", good: true },
+  linked: { text: "Your identity is linked.", good: true },
   cancelled: { text: "Nothing was connected.", good: false },
   requested: { text: "An owner of the account has to approve the installation. Connect it again after that.", good: false },
   failed: { text: "The account was not connected.", good: false },
@@ -38,10 +40,11 @@ export function Integrations() {
       )}
       <Load of={found} empty={() => null}>
         {(d) => (
-          <>
+          <div className="panels">
             <SourceHost of={(d.data ?? []).filter((i) => i.provider === "github")} />
+            <Chats next={Object.fromEntries((d.data ?? []).filter((i) => !i.id).map((i) => [i.provider, i.nextAction]))} />
             <Pushes of={(d.data ?? []).filter((i) => i.class === "cdn")} />
-          </>
+          </div>
         )}
       </Load>
     </>

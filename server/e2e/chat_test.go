@@ -1,0 +1,468 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/integrations/slack/slacktest"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/testkit"
+)
+
+// chatBench is a server with a stand-in for Slack, and its administrator in a browser.
+type chatBench struct {
+	*sourceBench
+
+	slack *slacktest.Slack
+	team  *slacktest.Team
+}
+
+func slackOf(s *slacktest.Slack) func(*config.Config) {
+	return func(c *config.Config) {
+		c.Slack = config.Slack{URL: s.URL, ClientID: slacktest.ClientID, ClientSecret: slacktest.ClientSecret, SigningSecret: slacktest.SigningSecret}
+	}
+}
+
+func newChatBench(t *testing.T) *chatBench {
+	t.Helper()
+	b := &chatBench{slack: slacktest.New(t)}
+	b.team = b.slack.AddTeam("T0ACME", "Acme", "alerts", "general", "random")
+	s := testkit.Start(t, slackOf(b.slack))
+	b.sourceBench = &sourceBench{t: t, s: s, rest: restClient{t, s, s.APIKey}, admin: newVisitor(t, s.BaseURL)}
+	b.admin.signIn(s.AdminEmail, s.AdminPassword)
+	return b
+}
+
+// install begins to connect a workspace and returns the path of the callback.
+func (b *chatBench) install(by restClient, body string) string {
+	b.t.Helper()
+	return b.atHub(fmt.Sprint(by.call("POST", "/v2/integrations/chat_connectors/slack/install", body, 200)["url"]))
+}
+
+// connectChat connects the workspace and waits for its channels. It returns the id.
+func (b *chatBench) connectChat() string {
+	b.t.Helper()
+	got := b.admin.get(b.install(b.session(), "{}"))
+	if got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"), "/settings/integrations?integration=slack&result=connected") {
+		b.t.Fatalf("connect: %d %s\n%s", got.StatusCode, got.Header.Get("Location"), got.text)
+	}
+	b.until("the channels are read", func() bool { return b.workspace()["synced_at"] != nil })
+	return fmt.Sprint(b.workspace()["id"])
+}
+
+func (b *chatBench) connector(by restClient) map[string]any {
+	b.t.Helper()
+	data, _ := by.call("GET", "/v2/integrations/chat_connectors", "", 200)["data"].([]any)
+	if len(data) != 1 {
+		b.t.Fatalf("connectors: %v", data)
+	}
+	c, _ := data[0].(map[string]any)
+	return c
+}
+
+func (b *chatBench) workspace() map[string]any {
+	b.t.Helper()
+	all, _ := b.connector(b.rest)["workspaces"].([]any)
+	if len(all) == 0 {
+		return map[string]any{}
+	}
+	w, _ := all[0].(map[string]any)
+	return w
+}
+
+// names lists the channels of a workspace that an answer holds.
+func (b *chatBench) names(path string) string {
+	b.t.Helper()
+	var out []string
+	data, _ := b.rest.call("GET", path, "", 200)["destinations"].([]any)
+	for _, d := range data {
+		c, _ := d.(map[string]any)
+		out = append(out, fmt.Sprint(c["name"], ":", c["private"]))
+	}
+	return strings.Join(out, " ")
+}
+
+// deliver sends an event of Slack and returns the status and the answer.
+func (b *chatBench) event(body string, at time.Time, forge bool) (int, string) {
+	b.t.Helper()
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.s.BaseURL+"/integrations/slack/webhook", strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	signed := body
+	if forge {
+		signed += " "
+	}
+	slacktest.Sign(req.Header, at, []byte(signed))
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
+// TestChatWorkspaces connects a workspace, reads its channels, changes and disconnects it, and lets others try.
+func TestChatWorkspaces(t *testing.T) {
+	t.Parallel()
+	b := newChatBench(t)
+	if c := b.connector(b.rest); c["id"] != "slack" || c["available"] != true || c["supports_identity"] != true || c["identity"] != nil || fmt.Sprint(c["workspaces"]) != "[]" {
+		t.Errorf("the connector before: %v", c)
+	}
+	// The person refuses; a link of another person; a wrong path; an unknown connector.
+	b.slack.Deny(true)
+	if got := b.admin.get(b.install(b.session(), `{"return_to":"/x"}`)); got.Header.Get("Location") != "/x?integration=slack&result=cancelled" {
+		t.Errorf("refused: %d %s", got.StatusCode, got.Header.Get("Location"))
+	}
+	b.slack.Deny(false)
+	member := join(t, b.s)
+	colleague := newVisitor(t, b.s.BaseURL)
+	colleague.signIn(member.email, member.password)
+	if got := colleague.get(b.install(b.session(), "{}")); got.StatusCode != 403 || !strings.Contains(got.text, "started elsewhere") {
+		t.Errorf("another person's link: %d %.200s", got.StatusCode, got.text)
+	}
+	if got := b.rest.call("POST", "/v2/integrations/chat_connectors/slack/install", `{"return_to":"//evil.example"}`, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
+		t.Errorf("a path of another host: %v", got)
+	}
+	if got := b.rest.call("POST", "/v2/integrations/chat_connectors/irc/install", `{}`, 404); tagOf(got) != "@svc/http/errors/IntegrationsNotFoundError" {
+		t.Errorf("an unknown connector: %v", got)
+	}
+	asMember := restClient{t, b.s, colleague.token()}
+	if got := asMember.call("POST", "/v2/integrations/chat_connectors/slack/install", `{}`, 403); tagOf(got) != "@svc/http/errors/IntegrationsForbiddenError" {
+		t.Errorf("a member connects: %v", got)
+	}
+	// An API key starts; the administrator confirms.
+	back := b.install(b.rest, "{}")
+	if got := b.admin.get(back); got.StatusCode != 200 || !strings.Contains(got.text, "An API key of") {
+		t.Errorf("the confirmation: %d %.300s", got.StatusCode, got.text)
+	}
+	if got := b.admin.post(back, "/integrations/slack/callback", "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision", "connect"); got.StatusCode != 303 {
+		t.Errorf("confirmed: %d %.300s", got.StatusCode, got.text)
+	}
+	b.until("the channels are read", func() bool { return b.workspace()["synced_at"] != nil })
+	w := b.workspace()
+	if w["object"] != "chat_workspace" || w["connector"] != "slack" || w["external_workspace_id"] != "T0ACME" || w["name"] != "Acme" ||
+		w["status"] != "connected" || !strings.HasPrefix(fmt.Sprint(w["id"]), "chatw_") || fmt.Sprint(w["settings"]) != "map[]" || w["error"] != nil {
+		t.Errorf("the workspace: %v", w)
+	}
+	id := fmt.Sprint(w["id"])
+	path := "/v2/integrations/chat_workspaces/" + id
+	if got := b.names(path + "/destinations"); got != "alerts:false general:false random:false" {
+		t.Errorf("channels: %s", got)
+	}
+	if got := b.names(path + "/destinations?q=%23RAN"); got != "random:false" {
+		t.Errorf("channels by a part of the name: %s", got)
+	}
+	if got := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]); !strings.Contains(got, "account:Acme") || !strings.Contains(got, id) {
+		t.Errorf("the list of integrations: %s", got)
+	}
+
+	// A private channel is found by its id once the app is in it; the next reading lists it.
+	secret := &slacktest.Channel{ID: "C0SECRET99", Name: "war-room", Private: true}
+	b.slack.Change(func() { b.team.Channels = append(b.team.Channels, secret) })
+	if got := b.names(path + "/destinations?q=C0SECRET99"); got != "" {
+		t.Errorf("a private channel without the app: %s", got)
+	}
+	b.slack.Change(func() { secret.Member = true })
+	if got := b.names(path + "/destinations?q=C0SECRET99"); got != "war-room:true" {
+		t.Errorf("a private channel by its id: %s", got)
+	}
+	// A delivery makes the list new; a forged or an old one does nothing. Slack asks for the challenge.
+	b.slack.Change(func() {
+		b.team.Channels[1].Name, b.team.Channels[2].Archived, b.team.Name = "town-square", true, "Acme Corp"
+	})
+	event := `{"type":"event_callback","team_id":"T0ACME","event_id":"%s","event":{"type":"channel_rename"}}`
+	if status, _ := b.event(fmt.Sprintf(event, "Ev1"), time.Now(), true); status != 401 {
+		t.Errorf("a forged delivery: %d", status)
+	}
+	if status, _ := b.event(fmt.Sprintf(event, "Ev2"), time.Now().Add(-6*time.Minute), false); status != 401 {
+		t.Errorf("an old delivery: %d", status)
+	}
+	if status, text := b.event(`{"type":"url_verification","challenge":"3eZbrw1a"}`, time.Now(), false); status != 200 || text != "3eZbrw1a" {
+		t.Errorf("the challenge: %d %s", status, text)
+	}
+	for range 2 {
+		if status, _ := b.event(fmt.Sprintf(event, "Ev3"), time.Now(), false); status != 202 {
+			t.Errorf("a delivery: %d", status)
+		}
+	}
+	b.until("the channel has its new name", func() bool { return b.names(path+"/destinations") == "alerts:false town-square:false war-room:true" })
+	if got := b.workspace()["name"]; got != "Acme Corp" {
+		t.Errorf("the name of the workspace: %v", got)
+	}
+
+	// Settings are replaced as a whole.
+	channel := b.team.Channels[0].ID
+	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"settings":{"default_channel":%q}}`, channel), 200); fmt.Sprint(got["settings"]) != "map[default_channel:"+channel+"]" {
+		t.Errorf("settings: %v", got)
+	}
+	for _, body := range []string{`{"settings":{"color":"red"}}`, `{"settings":{"default_channel":"C0NOWHERE"}}`, `{}`} {
+		if got := b.rest.call("PATCH", path, body, 400); !strings.Contains(fmt.Sprint(got), "settings") {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+	if got := b.rest.call("PATCH", path, `{"settings":{}}`, 200); fmt.Sprint(got["settings"]) != "map[]" {
+		t.Errorf("no settings: %v", got)
+	}
+
+	// Another organization, and a member, and an identifier of another kind.
+	other := b.s.NewOrganization(t, "Other")
+	stranger := restClient{t, other, other.APIKey}
+	for _, c := range [][3]string{{"PATCH", path, `{"settings":{}}`}, {"DELETE", path, ""}, {"GET", path + "/destinations", ""}} {
+		stranger.call(c[0], c[1], c[2], 404)
+		if got := asMember.call(c[0], c[1], c[2], 403); tagOf(got) != "@svc/http/errors/IntegrationsForbiddenError" {
+			t.Errorf("a member: %s %s: %v", c[0], c[1], got)
+		}
+	}
+	if got := fmt.Sprint(b.connector(stranger)["workspaces"]); got != "[]" {
+		t.Errorf("another organization sees %s", got)
+	}
+
+	// Two organizations share a workspace: the first to leave does not end the access of the second.
+	theirs := newVisitor(t, b.s.BaseURL)
+	theirs.signIn(other.AdminEmail, other.AdminPassword)
+	if got := theirs.get(b.install(restClient{t, other, theirs.token()}, "{}")); got.StatusCode != 303 {
+		t.Fatalf("the other organization connects: %d %.300s", got.StatusCode, got.text)
+	}
+	b.rest.call("DELETE", path, "", 200)
+	b.rest.call("DELETE", path, "", 404)
+	if b.slack.Live("T0ACME") != 2 {
+		t.Errorf("%d tokens work after the first organization left", b.slack.Live("T0ACME"))
+	}
+	all, _ := b.connector(stranger)["workspaces"].([]any)
+	w, _ = all[0].(map[string]any)
+	stranger.call("DELETE", "/v2/integrations/chat_workspaces/"+fmt.Sprint(w["id"]), "", 200)
+	if b.slack.Live("T0ACME") != 1 {
+		t.Errorf("%d tokens work after the last organization left", b.slack.Live("T0ACME"))
+	}
+	b.noSecrets()
+}
+
+// noSecrets searches the log and the audit entries for tokens.
+func (b *chatBench) noSecrets() {
+	b.t.Helper()
+	entries := fmt.Sprint(b.rest.call("GET", "/v2/audit_log?limit=100", "", 200)["data"])
+	for _, token := range slices.Concat(b.slack.Tokens(), []string{slacktest.ClientSecret, slacktest.SigningSecret}) {
+		if strings.Contains(entries, token) {
+			b.t.Errorf("the audit log holds %q", token)
+		}
+	}
+	if !strings.Contains(entries, "integration.connected") {
+		b.t.Error("the audit log says nothing of a connection")
+	}
+}
+
+// TestChatIdentity links the caller with a person of the workspace.
+func TestChatIdentity(t *testing.T) {
+	t.Parallel()
+	b := newChatBench(t)
+	const link = "/v2/integrations/chat_connectors/slack/identity"
+	if got := b.rest.call("POST", link+"/link", "{}", 403); tagOf(got) != "@svc/http/errors/ApiKeyNotAcceptedError" {
+		t.Errorf("a key links: %v", got)
+	}
+	if got := b.rest.call("DELETE", link, "", 403); tagOf(got) != "@svc/http/errors/ApiKeyNotAcceptedError" {
+		t.Errorf("a key unlinks: %v", got)
+	}
+	for connector, status := range map[string]int{"irc": 404, "slack": 200} {
+		b.session().call("DELETE", "/v2/integrations/chat_connectors/"+connector+"/identity", "", status)
+		b.session().call("POST", "/v2/integrations/chat_connectors/"+connector+"/identity/link", "{}", status)
+	}
+	if got := b.session().call("POST", link+"/link", `{"return_to":"//evil.example"}`, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
+		t.Errorf("a path of another host: %v", got)
+	}
+	b.connectChat()
+	start := func(by restClient) string {
+		return b.atHub(fmt.Sprint(by.call("POST", link+"/link", "{}", 200)["url"]))
+	}
+	// A workspace that the organization has not connected.
+	b.slack.AddTeam("T0OTHER", "Elsewhere")
+	if got := b.admin.get(start(b.session())); got.StatusCode != 502 || !strings.Contains(got.text, "has not connected") {
+		t.Errorf("another workspace: %d %.300s", got.StatusCode, got.text)
+	}
+	b.slack.SignIn("T0ACME", "U0ADA")
+	member := join(t, b.s)
+	colleague := newVisitor(t, b.s.BaseURL)
+	colleague.signIn(member.email, member.password)
+	back := start(restClient{t, b.s, colleague.token()})
+	if got := b.admin.get(back); got.StatusCode != 403 || !strings.Contains(got.text, "started elsewhere") {
+		t.Errorf("another person's link: %d %.200s", got.StatusCode, got.text)
+	}
+	if got := colleague.get(back); got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"), "result=linked") {
+		t.Fatalf("a member links: %d %s %.300s", got.StatusCode, got.Header.Get("Location"), got.text)
+	}
+	if got := colleague.get(back); got.StatusCode != 404 {
+		t.Errorf("the second use: %d", got.StatusCode)
+	}
+	who, _ := b.connector(restClient{t, b.s, colleague.token()})["identity"].(map[string]any)
+	if who["external_user_id"] != "U0ADA" || who["display_name"] != "Ada U0ADA" || who["created_at"] == nil {
+		t.Errorf("the identity: %v", who)
+	}
+	if got := b.connector(b.session())["identity"]; got != nil {
+		t.Errorf("the administrator has the identity %v", got)
+	}
+	asMember := restClient{t, b.s, colleague.token()}
+	for _, deleted := range []bool{true, false} {
+		if got := asMember.call("DELETE", link, "", 200); got["object"] != "chat_connector.identity" || got["deleted"] != deleted {
+			t.Errorf("unlink: %v, want %v", got, deleted)
+		}
+	}
+}
+
+// TestChatRefresh: tokens that end are renewed in time, and withdrawn access is told until a person connects the workspace again.
+func TestChatRefresh(t *testing.T) {
+	t.Parallel()
+	b := newChatBench(t)
+	b.slack.Rotate(2 * time.Second)
+	id := b.connectChat()
+	path := "/v2/integrations/chat_workspaces/" + id
+	// The first reading was young; an event later makes the next one, which renews the token that is past half of its life.
+	time.Sleep(1100 * time.Millisecond)
+	event := `{"type":"event_callback","team_id":"T0ACME","event_id":"%s","event":{"type":"channel_created"}}`
+	b.slack.Rotate(0)
+	b.event(fmt.Sprintf(event, "Ev1"), time.Now(), false)
+	b.until("the token is renewed", func() bool { return b.slack.Calls("oauth.v2.access") == 2 && b.slack.Live("T0ACME") == 1 })
+	b.slack.RevokeAll("T0ACME")
+	b.event(fmt.Sprintf(event, "Ev2"), time.Now(), false)
+	b.until("the withdrawal is seen", func() bool { return b.workspace()["status"] == "reconnect_needed" })
+	if got := b.rest.call("GET", path+"/destinations", "", 409); tagOf(got) != "@svc/http/errors/IntegrationsNotConnectedError" {
+		t.Errorf("channels of a withdrawn workspace: %v", got)
+	}
+	if got := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]); !strings.Contains(got, "connects Acme again") {
+		t.Errorf("the list: %s", got)
+	}
+	if again := b.connectChat(); again != id {
+		t.Errorf("the workspace has the new id %s", again)
+	}
+	b.until("it is connected", func() bool { return b.workspace()["status"] == "connected" })
+}
+
+// TestChatAlerts sends an alert to a channel: the first message, its thread, and the end of the incident in both. Then each way in which
+// Slack refuses.
+func TestChatAlerts(t *testing.T) {
+	t.Parallel()
+	b := newChatBench(t)
+	seedTelemetry(t, b.s)
+	workspace := b.connectChat()
+	alerts := b.team.Channels[0]
+	const at = "/v2/alerts/destinations"
+	refused := func(what, body string, status int, tag, words string) {
+		t.Helper()
+		if got := b.rest.call("POST", at, body, status); tagOf(got) != "@svc/http/errors/"+tag || !strings.Contains(fmt.Sprint(got), words) {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	body := `{"type":"chat","name":"%s","workspace_id":%q,"channel_id":%q}`
+	refused("no workspace", `{"type":"chat","name":"c","channel_id":"C1"}`, 400, "AlertValidationError", "workspace_id")
+	refused("no channel", fmt.Sprintf(`{"type":"chat","name":"c","workspace_id":%q}`, workspace), 400, "AlertValidationError", "channel_id")
+	refused("an unknown channel", fmt.Sprintf(body, "c", workspace, "C0NOWHERE"), 400, "IntegrationsValidationError", "/invite")
+	refused("an unknown workspace", fmt.Sprintf(body, "c", publicid.Encode(publicid.ChatWorkspace, uuid.New()), alerts.ID), 409, "IntegrationsNotConnectedError", "workspace_id")
+	refused("the other chat", `{"type":"hazel-oauth","name":"c"}`, 409, "IntegrationsNotConnectedError", "type")
+	b.slack.Fault(func(method string) string {
+		if method == "conversations.info" {
+			return "fatal_error"
+		}
+		return ""
+	})
+	refused("a failing provider", fmt.Sprintf(body, "c", workspace, "C0NOWHERE"), 502, "IntegrationsUpstreamError", "Slack failed")
+	b.slack.Fault(nil)
+	d := b.rest.call("POST", at, fmt.Sprintf(body, "On call", workspace, alerts.ID), 200)
+	if d["chat_connector"] != "slack" || d["chat_workspace_id"] != workspace || d["channel_label"] != "#alerts" || d["summary"] != "#alerts in Acme" {
+		t.Errorf("the destination: %v", d)
+	}
+	path := at + "/" + fmt.Sprint(d["id"])
+	if got := b.rest.call("PATCH", path, `{"type":"chat","workspace_id":"chatw_2vXqR8Yf3mKc9LpT5sWd7N"}`, 400); !strings.Contains(fmt.Sprint(got), "cannot change") {
+		t.Errorf("another workspace: %v", got)
+	}
+	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"type":"chat","channel_id":%q}`, b.team.Channels[1].ID), 200); got["channel_label"] != "#general" {
+		t.Errorf("another channel: %v", got)
+	}
+	b.rest.call("PATCH", path, fmt.Sprintf(`{"type":"chat","channel_id":%q}`, alerts.ID), 200)
+
+	// Hostile names: nobody is called, and nothing is formatted by them.
+	definition := fmt.Sprintf(`"name":"Traffic <!channel> & <https://evil.example|all is well>","severity":"critical","signal_type":"throughput",`+
+		`"comparator":"gt","threshold":0,"window_minutes":60,"consecutive_breaches_required":1,"destination_ids":[%q]`, d["id"])
+	b.rest.call("POST", path+"/test", "{}", 200)
+	if got := b.slack.Messages(alerts); len(got) != 1 || !strings.Contains(got[0].Attachments, "This is a test message") {
+		t.Fatalf("the test: %v", got)
+	}
+	rule := b.rest.call("POST", "/v2/alerts/rules", "{"+definition+"}", 200)
+	for end := time.Now().Add(150 * time.Second); len(b.slack.Messages(alerts)) < 2; time.Sleep(time.Second) {
+		if time.Now().After(end) {
+			t.Fatalf("nothing was told; the rule is %v", b.rest.call("GET", "/v2/alerts/rules/"+fmt.Sprint(rule["id"]), "", 200))
+		}
+	}
+	first := b.slack.Messages(alerts)[1]
+	if strings.Contains(first.Text, "<!channel>") || !strings.Contains(first.Text, "&lt;!channel&gt; &amp;") ||
+		!strings.HasPrefix(first.Text, "<"+b.s.BaseURL+"/alerts/incidents/") || !strings.Contains(first.Attachments, "#e01e5a") {
+		t.Errorf("the first message: %+v", first)
+	}
+	b.rest.call("DELETE", "/v2/alerts/rules/"+fmt.Sprint(rule["id"]), "", 200)
+	b.until("the end is told in the thread", func() bool { return len(b.slack.Messages(alerts)) == 3 })
+	told := b.slack.Messages(alerts)
+	if told[1].Edited != 1 || !strings.Contains(told[1].Attachments, "#2eb67d") || told[2].Thread != told[1].TS {
+		t.Errorf("the end: first %+v, answer %+v", told[1], told[2])
+	}
+
+	// What Slack refuses, and what becomes of it.
+	for code, want := range map[string]struct {
+		status int
+		tag    string
+	}{
+		"channel_not_found": {502, "AlertDeliveryTargetMissingError"},
+		"is_archived":       {502, "AlertDeliveryTargetMissingError"},
+		"429":               {502, "AlertDeliveryError"},
+		"503":               {502, "AlertDeliveryError"},
+		"msg_too_long":      {502, "AlertDeliveryRejectedError"},
+		"missing_scope":     {502, "AlertDeliveryAuthError"},
+	} {
+		b.slack.Fault(func(method string) string {
+			if method == "chat.postMessage" {
+				return code
+			}
+			return ""
+		})
+		if got := b.rest.call("POST", path+"/test", "{}", want.status); tagOf(got) != "@svc/http/errors/"+want.tag {
+			t.Errorf("%s: %v", code, got)
+		}
+	}
+	// A message that Slack refuses for its form arrives as plain text.
+	tries := 0
+	b.slack.Fault(func(method string) string {
+		if method == "chat.postMessage" {
+			if tries++; tries == 1 {
+				return "invalid_blocks"
+			}
+		}
+		return ""
+	})
+	b.rest.call("POST", path+"/test", "{}", 200)
+	b.slack.Fault(nil)
+	if got := b.slack.Messages(alerts); len(got) != 4 || got[3].Attachments != "" || !strings.Contains(got[3].Text, "This is a test message") {
+		t.Errorf("plain text: %+v", got[len(got)-1])
+	}
+	// The app is removed: the next message says so, and the workspace waits for a person.
+	b.slack.RevokeAll("T0ACME")
+	if got := b.rest.call("POST", path+"/test", "{}", 502); tagOf(got) != "@svc/http/errors/AlertDeliveryAuthError" {
+		t.Errorf("withdrawn: %v", got)
+	}
+	b.until("the withdrawal is seen", func() bool { return b.workspace()["status"] == "reconnect_needed" })
+	if got := b.rest.call("POST", at, fmt.Sprintf(body, "c", workspace, alerts.ID), 401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
+		t.Errorf("a destination in a withdrawn workspace: %v", got)
+	}
+	b.rest.call("DELETE", "/v2/integrations/chat_workspaces/"+workspace, "", 200)
+	if got := b.rest.call("POST", path+"/test", "{}", 502); tagOf(got) != "@svc/http/errors/AlertDeliveryAuthError" || !strings.Contains(fmt.Sprint(got), "no longer connected") {
+		t.Errorf("disconnected: %v", got)
+	}
+}

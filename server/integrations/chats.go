@@ -1,0 +1,144 @@
+package integrations
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/chat"
+	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Reasons why a chat workspace cannot be used.
+var (
+	// ErrNoWorkspace: the organization has no connected workspace with this id.
+	ErrNoWorkspace = errors.New("the organization has no connected chat workspace with this id")
+	// ErrReconnect: the provider refuses our access to the workspace.
+	ErrReconnect = errors.New("the provider refuses access to the chat workspace")
+)
+
+// Workspace finds a connected chat workspace that can be used. The error is ErrNoWorkspace, ErrReconnect, or one of the store.
+func (e *Engine) Workspace(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error) {
+	c, err := e.cfg.Store.GetIntegrationConnection(ctx, org, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return c, ErrNoWorkspace
+	case err != nil:
+		return c, err
+	}
+	if _, err := e.chatProvider(c); err != nil {
+		return c, err
+	}
+	switch c.State {
+	case store.IntegrationDisconnected:
+		return c, ErrNoWorkspace
+	case store.IntegrationReconnectNeeded:
+		return c, ErrReconnect
+	}
+	return c, nil
+}
+
+// chatProvider is the provider of a chat workspace.
+func (e *Engine) chatProvider(c store.IntegrationConnection) (ChatProvider, error) {
+	setup, _ := e.Provider(c.Provider)
+	if setup.Class != ClassChat {
+		return nil, ErrNoWorkspace
+	}
+	provider, ok := setup.Provider.(ChatProvider)
+	if !ok || provider.BaseURL() != c.BaseURL {
+		return nil, ErrNoWorkspace
+	}
+	return provider, nil
+}
+
+// Channel finds a channel of a workspace: in the server's copy, else at the provider. The error of an unknown channel is a problem NotFound.
+func (e *Engine) Channel(ctx context.Context, c store.IntegrationConnection, id string) (store.ChatChannel, error) {
+	found, err := e.cfg.Store.ChatChannelByID(ctx, c.Org, c.ID, id)
+	if !errors.Is(err, store.ErrNotFound) {
+		return found, err
+	}
+	provider, err := e.chatProvider(c)
+	if err != nil {
+		return store.ChatChannel{}, err
+	}
+	opened, err := e.open(c)
+	if err != nil {
+		return store.ChatChannel{}, err
+	}
+	if found, err = provider.Channel(ctx, opened, id); err != nil {
+		return store.ChatChannel{}, err
+	}
+	if err := e.cfg.Store.KeepChatChannel(ctx, c, found); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return store.ChatChannel{}, err
+	}
+	return found, nil
+}
+
+// Post implements chat.Poster. The end of a thing changes its first message, and an answer in its thread says so.
+func (e *Engine) Post(ctx context.Context, p chat.Post) (string, error) {
+	c, err := e.Workspace(ctx, p.Org, p.Workspace)
+	if err != nil {
+		return "", e.chatFailure(ctx, c, err)
+	}
+	provider, err := e.chatProvider(c)
+	if err != nil {
+		return "", e.chatFailure(ctx, c, err)
+	}
+	opened, err := e.open(c)
+	if err != nil {
+		return "", e.chatFailure(ctx, c, err)
+	}
+	thread := p.Thread
+	if thread != "" && p.Ends {
+		err := provider.Change(ctx, opened, thread, p.Message)
+		switch {
+		case IsKind(err, NotFound):
+			thread = "" // a person has deleted the message: a new one says what happened
+		case err != nil:
+			return "", e.chatFailure(ctx, c, err)
+		}
+	}
+	reference, err := provider.Post(ctx, opened, p.Channel, thread, p.Message)
+	if err != nil {
+		return "", e.chatFailure(ctx, c, err)
+	}
+	if thread != "" {
+		reference = thread
+	}
+	return reference, nil
+}
+
+// chatFailure is a problem in the words of a message. A refusal of our access makes the synchronization of the workspace due, which finds
+// out whether a person has to connect it again.
+func (e *Engine) chatFailure(ctx context.Context, c store.IntegrationConnection, err error) error {
+	f := &chat.Failure{Text: "The workspace could not be read.", Cause: err}
+	var p *Problem
+	switch {
+	case errors.Is(err, ErrNoWorkspace):
+		f.Kind, f.Text = chat.Unauthorized, "The workspace of the destination is no longer connected."
+	case errors.Is(err, ErrReconnect):
+		f.Kind, f.Text = chat.Unauthorized, "The provider refuses access to the workspace. An administrator connects it again."
+	case errors.As(err, &p):
+		f.Text, f.RetryAfter = p.Text, p.RetryAfter
+		switch p.Kind {
+		case RateLimited:
+			f.Kind = chat.Throttled
+		case NotFound:
+			f.Kind = chat.Missing
+		case Invalid:
+			f.Kind = chat.Rejected
+		case Unauthorized, Suspended, Gone, Forbidden:
+			f.Kind = chat.Unauthorized
+			due, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			if failed := e.cfg.Store.MakeIntegrationDue(due, c.Org, c.ID); failed != nil {
+				e.cfg.Logger.WarnContext(ctx, "the synchronization of a workspace could not be made due", "connection", c.ID, "error", failed)
+			}
+		case Upstream:
+		}
+	}
+	return f
+}

@@ -1,0 +1,140 @@
+package slack
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	api "github.com/slack-go/slack"
+
+	"github.com/svc-observability/svc/server/chat"
+	"github.com/svc-observability/svc/server/integrations"
+)
+
+// Limits of Slack, in characters: a section of a message, and the sections that one message of ours has.
+const (
+	sectionText = 3000
+	sections    = 5
+	topText     = 3000
+)
+
+// escapes are the three characters by which Slack formats links and mentions.
+var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Post implements integrations.ChatProvider. A message that Slack refuses is sent once more as plain text.
+func (a *App) Post(ctx context.Context, c integrations.Connection, channel, thread string, m chat.Message) (string, error) {
+	client, err := a.workspace(c)
+	if err != nil {
+		return "", err
+	}
+	var in []api.MsgOption
+	if thread != "" {
+		_, stamp, ok := strings.Cut(thread, ":")
+		if !ok {
+			return "", integrations.NewProblem(integrations.Invalid, nil, "The first message of the thread cannot be found.")
+		}
+		in = append(in, api.MsgOptionTS(stamp))
+	}
+	at, stamp, err := client.PostMessageContext(ctx, channel, append(in, form(m)...)...)
+	if integrations.IsKind(problem(err), integrations.Invalid) {
+		at, stamp, err = client.PostMessageContext(ctx, channel, append(in, plain(m)...)...)
+	}
+	if err != nil {
+		return "", problem(err)
+	}
+	return at + ":" + stamp, nil
+}
+
+// Change implements integrations.ChatProvider.
+func (a *App) Change(ctx context.Context, c integrations.Connection, reference string, m chat.Message) error {
+	client, err := a.workspace(c)
+	if err != nil {
+		return err
+	}
+	channel, stamp, ok := strings.Cut(reference, ":")
+	if !ok {
+		return integrations.NewProblem(integrations.NotFound, nil, "The message is no longer there.")
+	}
+	if _, _, _, err = client.UpdateMessageContext(ctx, channel, stamp, form(m)...); err != nil {
+		return problem(err)
+	}
+	return nil
+}
+
+// form gives a message its form: the title as a link, and the rest behind a bar of its color.
+func form(m chat.Message) []api.MsgOption {
+	title := "*" + cut(escapes.Replace(m.Title), topText/2) + "*"
+	if m.URL != "" && len(m.URL) < topText/2 {
+		title = "<" + escapes.Replace(m.URL) + "|" + title + ">"
+	}
+	var blocks []api.Block
+	for _, text := range split(escapes.Replace(m.Body)) {
+		blocks = append(blocks, api.NewSectionBlock(api.NewTextBlockObject(api.MarkdownType, text, false, false), nil, nil))
+	}
+	var links []string
+	for _, l := range m.Links {
+		links = append(links, "<"+escapes.Replace(l.URL)+"|"+escapes.Replace(l.Text)+">")
+	}
+	if line := strings.Join(links, " · "); line != "" && utf8.RuneCountInString(line) <= sectionText {
+		blocks = append(blocks, api.NewContextBlock("", api.NewTextBlockObject(api.MarkdownType, line, false, false)))
+	}
+	out := []api.MsgOption{api.MsgOptionText(title, false), api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl()}
+	if len(blocks) == 0 {
+		return append(out, api.MsgOptionAttachments())
+	}
+	return append(out, api.MsgOptionAttachments(api.Attachment{
+		Color: fmt.Sprintf("#%06x", m.Color), Fallback: cut(escapes.Replace(m.Title+"\n"+m.Body), topText), Blocks: api.Blocks{BlockSet: blocks},
+	}))
+}
+
+// plain is the message as text alone.
+func plain(m chat.Message) []api.MsgOption {
+	return []api.MsgOption{
+		api.MsgOptionText(cut(escapes.Replace(m.Title+"\n"+m.Body), topText), false), api.MsgOptionDisableLinkUnfurl(),
+		api.MsgOptionDisableMarkdown(),
+	}
+}
+
+// split cuts an escaped text into sections, at ends of lines where that is possible. The rest is left out.
+func split(text string) []string {
+	var out []string
+	for text = strings.TrimSpace(text); text != "" && len(out) < sections; {
+		if utf8.RuneCountInString(text) <= sectionText {
+			return append(out, text)
+		}
+		if len(out) == sections-1 {
+			return append(out, cut(text, sectionText))
+		}
+		head := whole(text, sectionText)
+		if at := strings.LastIndexByte(head, '\n'); at > len(head)/2 {
+			head = head[:at]
+		}
+		out, text = append(out, head), strings.TrimSpace(text[len(head):])
+	}
+	return out
+}
+
+// cut shortens an escaped text to a number of characters and marks the cut.
+func cut(text string, most int) string {
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return strings.TrimRight(whole(text, most-1), " \n") + "…"
+}
+
+// whole is the start of an escaped text without a part of an entity at its end.
+func whole(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n == most {
+			text = text[:i]
+			break
+		}
+		n++
+	}
+	if at := strings.LastIndexByte(text, '&'); at >= 0 && !strings.Contains(text[at:], ";") {
+		text = text[:at]
+	}
+	return text
+}

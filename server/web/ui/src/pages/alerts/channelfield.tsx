@@ -1,0 +1,130 @@
+import { useEffect, useState } from "react";
+import { href, Link } from "../../frame/router";
+import { useCall } from "../../frame/session";
+import type { AlertDestination } from "../../gen/api";
+import { line } from "../../parts/format";
+import { Load } from "../../parts/states";
+
+type Chosen = { workspaceId?: string; channelId?: string };
+
+/** ChannelField chooses a channel of a connected chat workspace. The workspace of a destination never changes. */
+export function ChannelField({
+  of,
+  chosen,
+  set,
+  error,
+}: {
+  of?: AlertDestination;
+  chosen: Chosen;
+  set: (c: Chosen) => void;
+  error: string;
+}) {
+  const connectors = useCall("ChatConnectorsService/ListChatConnectors", {});
+  return (
+    <Load of={connectors} empty={() => null}>
+      {(d) => {
+        const all = (d.data ?? []).flatMap((c) => c.workspaces ?? []).filter((w) => w.status === "connected" || w.status === "error");
+        const workspace = all.find((w) => w.id === (of?.chatWorkspaceId ?? chosen.workspaceId)) ?? (of ? undefined : all[0]);
+        if (!workspace)
+          return (
+            <p className="faint">
+              {of ? "The workspace of this destination is not connected. " : "No chat workspace is connected. "}
+              <Link href={href("/settings/integrations")}>Connect one</Link>
+            </p>
+          );
+        return (
+          <>
+            {!of && all.length > 1 && (
+              <fieldset className="choice">
+                <legend>Workspace</legend>
+                {all.map((w) => (
+                  <label key={w.id}>
+                    <input
+                      type="radio"
+                      name="workspace"
+                      checked={w.id === workspace.id}
+                      onChange={() => set({ workspaceId: w.id ?? "", channelId: "" })}
+                    />{" "}
+                    {line(w.name ?? "", 100)}
+                  </label>
+                ))}
+              </fieldset>
+            )}
+            <Channels
+              workspace={workspace.id ?? ""}
+              name={workspace.name ?? ""}
+              first={of ? "" : (workspace.settings?.["default_channel"] ?? "")}
+              present={of?.channelLabel ?? ""}
+              chosen={chosen.channelId ?? ""}
+              pick={(channelId) => set({ workspaceId: workspace.id ?? "", channelId })}
+              error={error}
+            />
+          </>
+        );
+      }}
+    </Load>
+  );
+}
+
+function Channels(p: {
+  workspace: string;
+  name: string;
+  first: string;
+  present: string;
+  chosen: string;
+  pick: (id: string) => void;
+  error: string;
+}) {
+  const [q, setQ] = useState("");
+  const { first, chosen, pick } = p;
+  useEffect(() => {
+    if (first && !chosen) pick(first);
+  }, [first, chosen, pick]);
+  const found = useCall("ChatConnectorsService/ListChatWorkspaceDestinations", { id: p.workspace, q }, { keep: true });
+  return (
+    <fieldset className="choice column">
+      <legend>Channel in {line(p.name, 80)}</legend>
+      <input
+        className="field"
+        type="search"
+        aria-label="Part of the name, or the id of the channel"
+        placeholder="Part of the name, or the id"
+        maxLength={200}
+        value={q}
+        onChange={(e) => setQ(e.target.value)}
+      />
+      <Load of={found} empty={() => null}>
+        {(d) => {
+          const list = d.destinations ?? [];
+          const sorted = [...list.filter((c) => c.id === p.first), ...list.filter((c) => c.id !== p.first)];
+          return (
+            <>
+              {sorted.length === 0 && (
+                <p className="faint">
+                  {d.syncedAt
+                    ? "No such channel. A private channel is listed once the app is in it: write /invite with the name of the app there."
+                    : "The channels are being read. This takes a moment."}
+                </p>
+              )}
+              <div className="choice column channels">
+                {sorted.slice(0, 50).map((c) => (
+                  <label key={c.id} className="tick">
+                    <input type="radio" name="channel" checked={c.id === p.chosen} onChange={() => p.pick(c.id ?? "")} /> #
+                    {line(c.name ?? "", 80)} {c.private && <span className="faint">private</span>}
+                  </label>
+                ))}
+              </div>
+              {sorted.length > 50 && <p className="faint">{sorted.length - 50} more. Type a part of the name.</p>}
+            </>
+          );
+        }}
+      </Load>
+      {p.present && !p.chosen && <p className="faint">Now: {line(p.present, 80)}</p>}
+      {p.error && (
+        <p className="bad" role="alert">
+          {p.error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
