@@ -42,6 +42,8 @@ import (
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
 	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestmark"
@@ -132,6 +134,10 @@ type Client struct {
 	ErrorIssueVerification *ErrorIssueVerificationClient
 	// ErrorPolicy is the client for interacting with the ErrorPolicy builders.
 	ErrorPolicy *ErrorPolicyClient
+	// HostingDeployment is the client for interacting with the HostingDeployment builders.
+	HostingDeployment *HostingDeploymentClient
+	// HostingProject is the client for interacting with the HostingProject builders.
+	HostingProject *HostingProjectClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// IngestKey is the client for interacting with the IngestKey builders.
@@ -227,6 +233,8 @@ func (c *Client) init() {
 	c.ErrorIssuePullRequest = NewErrorIssuePullRequestClient(c.config)
 	c.ErrorIssueVerification = NewErrorIssueVerificationClient(c.config)
 	c.ErrorPolicy = NewErrorPolicyClient(c.config)
+	c.HostingDeployment = NewHostingDeploymentClient(c.config)
+	c.HostingProject = NewHostingProjectClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.IngestKey = NewIngestKeyClient(c.config)
 	c.IngestMark = NewIngestMarkClient(c.config)
@@ -374,6 +382,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		ErrorIssuePullRequest:  NewErrorIssuePullRequestClient(cfg),
 		ErrorIssueVerification: NewErrorIssueVerificationClient(cfg),
 		ErrorPolicy:            NewErrorPolicyClient(cfg),
+		HostingDeployment:      NewHostingDeploymentClient(cfg),
+		HostingProject:         NewHostingProjectClient(cfg),
 		IdempotencyKey:         NewIdempotencyKeyClient(cfg),
 		IngestKey:              NewIngestKeyClient(cfg),
 		IngestMark:             NewIngestMarkClient(cfg),
@@ -448,6 +458,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		ErrorIssuePullRequest:  NewErrorIssuePullRequestClient(cfg),
 		ErrorIssueVerification: NewErrorIssueVerificationClient(cfg),
 		ErrorPolicy:            NewErrorPolicyClient(cfg),
+		HostingDeployment:      NewHostingDeploymentClient(cfg),
+		HostingProject:         NewHostingProjectClient(cfg),
 		IdempotencyKey:         NewIdempotencyKeyClient(cfg),
 		IngestKey:              NewIngestKeyClient(cfg),
 		IngestMark:             NewIngestMarkClient(cfg),
@@ -512,13 +524,14 @@ func (c *Client) Use(hooks ...Hook) {
 		c.DashboardVersion, c.DeletedOrganization, c.Delivery, c.DeviceLogin,
 		c.ErrorInbox, c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent,
 		c.ErrorIssueFingerprint, c.ErrorIssuePullRequest, c.ErrorIssueVerification,
-		c.ErrorPolicy, c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes,
-		c.IngestUsage, c.IntegrationConnection, c.IntegrationIdentity,
-		c.IntegrationLogin, c.Investigation, c.Invitation, c.IssueActor,
-		c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient, c.OAuthGrant,
-		c.OAuthToken, c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy,
-		c.ScrapeTarget, c.Session, c.SourceRepository, c.User, c.UserIdentity,
-		c.WebhookDelivery, c.WorkNode, c.WorkShard,
+		c.ErrorPolicy, c.HostingDeployment, c.HostingProject, c.IdempotencyKey,
+		c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage,
+		c.IntegrationConnection, c.IntegrationIdentity, c.IntegrationLogin,
+		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
+		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
+		c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget, c.Session,
+		c.SourceRepository, c.User, c.UserIdentity, c.WebhookDelivery, c.WorkNode,
+		c.WorkShard,
 	} {
 		n.Use(hooks...)
 	}
@@ -534,13 +547,14 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.DashboardVersion, c.DeletedOrganization, c.Delivery, c.DeviceLogin,
 		c.ErrorInbox, c.ErrorIncident, c.ErrorIssue, c.ErrorIssueEvent,
 		c.ErrorIssueFingerprint, c.ErrorIssuePullRequest, c.ErrorIssueVerification,
-		c.ErrorPolicy, c.IdempotencyKey, c.IngestKey, c.IngestMark, c.IngestOutcomes,
-		c.IngestUsage, c.IntegrationConnection, c.IntegrationIdentity,
-		c.IntegrationLogin, c.Investigation, c.Invitation, c.IssueActor,
-		c.LogpushConnector, c.Marker, c.Membership, c.OAuthClient, c.OAuthGrant,
-		c.OAuthToken, c.Organization, c.Plan, c.Recommendation, c.SamplingPolicy,
-		c.ScrapeTarget, c.Session, c.SourceRepository, c.User, c.UserIdentity,
-		c.WebhookDelivery, c.WorkNode, c.WorkShard,
+		c.ErrorPolicy, c.HostingDeployment, c.HostingProject, c.IdempotencyKey,
+		c.IngestKey, c.IngestMark, c.IngestOutcomes, c.IngestUsage,
+		c.IntegrationConnection, c.IntegrationIdentity, c.IntegrationLogin,
+		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
+		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
+		c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget, c.Session,
+		c.SourceRepository, c.User, c.UserIdentity, c.WebhookDelivery, c.WorkNode,
+		c.WorkShard,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -601,6 +615,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.ErrorIssueVerification.mutate(ctx, m)
 	case *ErrorPolicyMutation:
 		return c.ErrorPolicy.mutate(ctx, m)
+	case *HostingDeploymentMutation:
+		return c.HostingDeployment.mutate(ctx, m)
+	case *HostingProjectMutation:
+		return c.HostingProject.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
 		return c.IdempotencyKey.mutate(ctx, m)
 	case *IngestKeyMutation:
@@ -4778,6 +4796,336 @@ func (c *ErrorPolicyClient) mutate(ctx context.Context, m *ErrorPolicyMutation) 
 	}
 }
 
+// HostingDeploymentClient is a client for the HostingDeployment schema.
+type HostingDeploymentClient struct {
+	config
+}
+
+// NewHostingDeploymentClient returns a client for the HostingDeployment from the given config.
+func NewHostingDeploymentClient(c config) *HostingDeploymentClient {
+	return &HostingDeploymentClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `hostingdeployment.Hooks(f(g(h())))`.
+func (c *HostingDeploymentClient) Use(hooks ...Hook) {
+	c.hooks.HostingDeployment = append(c.hooks.HostingDeployment, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `hostingdeployment.Intercept(f(g(h())))`.
+func (c *HostingDeploymentClient) Intercept(interceptors ...Interceptor) {
+	c.inters.HostingDeployment = append(c.inters.HostingDeployment, interceptors...)
+}
+
+// Create returns a builder for creating a HostingDeployment entity.
+func (c *HostingDeploymentClient) Create() *HostingDeploymentCreate {
+	mutation := newHostingDeploymentMutation(c.config, OpCreate)
+	return &HostingDeploymentCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of HostingDeployment entities.
+func (c *HostingDeploymentClient) CreateBulk(builders ...*HostingDeploymentCreate) *HostingDeploymentCreateBulk {
+	return &HostingDeploymentCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *HostingDeploymentClient) MapCreateBulk(slice any, setFunc func(*HostingDeploymentCreate, int)) *HostingDeploymentCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &HostingDeploymentCreateBulk{err: fmt.Errorf("calling to HostingDeploymentClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*HostingDeploymentCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &HostingDeploymentCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for HostingDeployment.
+func (c *HostingDeploymentClient) Update() *HostingDeploymentUpdate {
+	mutation := newHostingDeploymentMutation(c.config, OpUpdate)
+	return &HostingDeploymentUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *HostingDeploymentClient) UpdateOne(_m *HostingDeployment) *HostingDeploymentUpdateOne {
+	mutation := newHostingDeploymentMutation(c.config, OpUpdateOne, withHostingDeployment(_m))
+	return &HostingDeploymentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *HostingDeploymentClient) UpdateOneID(id uuid.UUID) *HostingDeploymentUpdateOne {
+	mutation := newHostingDeploymentMutation(c.config, OpUpdateOne, withHostingDeploymentID(id))
+	return &HostingDeploymentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for HostingDeployment.
+func (c *HostingDeploymentClient) Delete() *HostingDeploymentDelete {
+	mutation := newHostingDeploymentMutation(c.config, OpDelete)
+	return &HostingDeploymentDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *HostingDeploymentClient) DeleteOne(_m *HostingDeployment) *HostingDeploymentDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *HostingDeploymentClient) DeleteOneID(id uuid.UUID) *HostingDeploymentDeleteOne {
+	builder := c.Delete().Where(hostingdeployment.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &HostingDeploymentDeleteOne{builder}
+}
+
+// Query returns a query builder for HostingDeployment.
+func (c *HostingDeploymentClient) Query() *HostingDeploymentQuery {
+	return &HostingDeploymentQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeHostingDeployment},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a HostingDeployment entity by its id.
+func (c *HostingDeploymentClient) Get(ctx context.Context, id uuid.UUID) (*HostingDeployment, error) {
+	return c.Query().Where(hostingdeployment.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *HostingDeploymentClient) GetX(ctx context.Context, id uuid.UUID) *HostingDeployment {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a HostingDeployment.
+func (c *HostingDeploymentClient) QueryOrganization(_m *HostingDeployment) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(hostingdeployment.Table, hostingdeployment.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, hostingdeployment.OrganizationTable, hostingdeployment.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryConnection queries the connection edge of a HostingDeployment.
+func (c *HostingDeploymentClient) QueryConnection(_m *HostingDeployment) *IntegrationConnectionQuery {
+	query := (&IntegrationConnectionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(hostingdeployment.Table, hostingdeployment.FieldID, id),
+			sqlgraph.To(integrationconnection.Table, integrationconnection.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, hostingdeployment.ConnectionTable, hostingdeployment.ConnectionColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *HostingDeploymentClient) Hooks() []Hook {
+	return c.hooks.HostingDeployment
+}
+
+// Interceptors returns the client interceptors.
+func (c *HostingDeploymentClient) Interceptors() []Interceptor {
+	return c.inters.HostingDeployment
+}
+
+func (c *HostingDeploymentClient) mutate(ctx context.Context, m *HostingDeploymentMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&HostingDeploymentCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&HostingDeploymentUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&HostingDeploymentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&HostingDeploymentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown HostingDeployment mutation op: %q", m.Op())
+	}
+}
+
+// HostingProjectClient is a client for the HostingProject schema.
+type HostingProjectClient struct {
+	config
+}
+
+// NewHostingProjectClient returns a client for the HostingProject from the given config.
+func NewHostingProjectClient(c config) *HostingProjectClient {
+	return &HostingProjectClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `hostingproject.Hooks(f(g(h())))`.
+func (c *HostingProjectClient) Use(hooks ...Hook) {
+	c.hooks.HostingProject = append(c.hooks.HostingProject, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `hostingproject.Intercept(f(g(h())))`.
+func (c *HostingProjectClient) Intercept(interceptors ...Interceptor) {
+	c.inters.HostingProject = append(c.inters.HostingProject, interceptors...)
+}
+
+// Create returns a builder for creating a HostingProject entity.
+func (c *HostingProjectClient) Create() *HostingProjectCreate {
+	mutation := newHostingProjectMutation(c.config, OpCreate)
+	return &HostingProjectCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of HostingProject entities.
+func (c *HostingProjectClient) CreateBulk(builders ...*HostingProjectCreate) *HostingProjectCreateBulk {
+	return &HostingProjectCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *HostingProjectClient) MapCreateBulk(slice any, setFunc func(*HostingProjectCreate, int)) *HostingProjectCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &HostingProjectCreateBulk{err: fmt.Errorf("calling to HostingProjectClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*HostingProjectCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &HostingProjectCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for HostingProject.
+func (c *HostingProjectClient) Update() *HostingProjectUpdate {
+	mutation := newHostingProjectMutation(c.config, OpUpdate)
+	return &HostingProjectUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *HostingProjectClient) UpdateOne(_m *HostingProject) *HostingProjectUpdateOne {
+	mutation := newHostingProjectMutation(c.config, OpUpdateOne, withHostingProject(_m))
+	return &HostingProjectUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *HostingProjectClient) UpdateOneID(id uuid.UUID) *HostingProjectUpdateOne {
+	mutation := newHostingProjectMutation(c.config, OpUpdateOne, withHostingProjectID(id))
+	return &HostingProjectUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for HostingProject.
+func (c *HostingProjectClient) Delete() *HostingProjectDelete {
+	mutation := newHostingProjectMutation(c.config, OpDelete)
+	return &HostingProjectDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *HostingProjectClient) DeleteOne(_m *HostingProject) *HostingProjectDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *HostingProjectClient) DeleteOneID(id uuid.UUID) *HostingProjectDeleteOne {
+	builder := c.Delete().Where(hostingproject.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &HostingProjectDeleteOne{builder}
+}
+
+// Query returns a query builder for HostingProject.
+func (c *HostingProjectClient) Query() *HostingProjectQuery {
+	return &HostingProjectQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeHostingProject},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a HostingProject entity by its id.
+func (c *HostingProjectClient) Get(ctx context.Context, id uuid.UUID) (*HostingProject, error) {
+	return c.Query().Where(hostingproject.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *HostingProjectClient) GetX(ctx context.Context, id uuid.UUID) *HostingProject {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a HostingProject.
+func (c *HostingProjectClient) QueryOrganization(_m *HostingProject) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(hostingproject.Table, hostingproject.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, hostingproject.OrganizationTable, hostingproject.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryConnection queries the connection edge of a HostingProject.
+func (c *HostingProjectClient) QueryConnection(_m *HostingProject) *IntegrationConnectionQuery {
+	query := (&IntegrationConnectionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(hostingproject.Table, hostingproject.FieldID, id),
+			sqlgraph.To(integrationconnection.Table, integrationconnection.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, hostingproject.ConnectionTable, hostingproject.ConnectionColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *HostingProjectClient) Hooks() []Hook {
+	return c.hooks.HostingProject
+}
+
+// Interceptors returns the client interceptors.
+func (c *HostingProjectClient) Interceptors() []Interceptor {
+	return c.inters.HostingProject
+}
+
+func (c *HostingProjectClient) mutate(ctx context.Context, m *HostingProjectMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&HostingProjectCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&HostingProjectUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&HostingProjectUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&HostingProjectDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown HostingProject mutation op: %q", m.Op())
+	}
+}
+
 // IdempotencyKeyClient is a client for the IdempotencyKey schema.
 type IdempotencyKeyClient struct {
 	config
@@ -5656,6 +6004,38 @@ func (c *IntegrationConnectionClient) QueryChannels(_m *IntegrationConnection) *
 			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, id),
 			sqlgraph.To(chatchannel.Table, chatchannel.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.ChannelsTable, integrationconnection.ChannelsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryHostingProjects queries the hosting_projects edge of a IntegrationConnection.
+func (c *IntegrationConnectionClient) QueryHostingProjects(_m *IntegrationConnection) *HostingProjectQuery {
+	query := (&HostingProjectClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, id),
+			sqlgraph.To(hostingproject.Table, hostingproject.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.HostingProjectsTable, integrationconnection.HostingProjectsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryHostingDeployments queries the hosting_deployments edge of a IntegrationConnection.
+func (c *IntegrationConnectionClient) QueryHostingDeployments(_m *IntegrationConnection) *HostingDeploymentQuery {
+	query := (&HostingDeploymentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, id),
+			sqlgraph.To(hostingdeployment.Table, hostingdeployment.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.HostingDeploymentsTable, integrationconnection.HostingDeploymentsColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -8139,6 +8519,38 @@ func (c *OrganizationClient) QueryChatChannels(_m *Organization) *ChatChannelQue
 	return query
 }
 
+// QueryHostingProjects queries the hosting_projects edge of a Organization.
+func (c *OrganizationClient) QueryHostingProjects(_m *Organization) *HostingProjectQuery {
+	query := (&HostingProjectClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(hostingproject.Table, hostingproject.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.HostingProjectsTable, organization.HostingProjectsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryHostingDeployments queries the hosting_deployments edge of a Organization.
+func (c *OrganizationClient) QueryHostingDeployments(_m *Organization) *HostingDeploymentQuery {
+	query := (&HostingDeploymentClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(hostingdeployment.Table, hostingdeployment.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.HostingDeploymentsTable, organization.HostingDeploymentsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QueryIntegrationIdentities queries the integration_identities edge of a Organization.
 func (c *OrganizationClient) QueryIntegrationIdentities(_m *Organization) *IntegrationIdentityQuery {
 	query := (&IntegrationIdentityClient{config: c.config}).Query()
@@ -9875,12 +10287,13 @@ type (
 		ChatChannel, Counter, Dashboard, DashboardShare, DashboardVersion,
 		DeletedOrganization, Delivery, DeviceLogin, ErrorInbox, ErrorIncident,
 		ErrorIssue, ErrorIssueEvent, ErrorIssueFingerprint, ErrorIssuePullRequest,
-		ErrorIssueVerification, ErrorPolicy, IdempotencyKey, IngestKey, IngestMark,
-		IngestOutcomes, IngestUsage, IntegrationConnection, IntegrationIdentity,
-		IntegrationLogin, Investigation, Invitation, IssueActor, LogpushConnector,
-		Marker, Membership, OAuthClient, OAuthGrant, OAuthToken, Organization, Plan,
-		Recommendation, SamplingPolicy, ScrapeTarget, Session, SourceRepository, User,
-		UserIdentity, WebhookDelivery, WorkNode, WorkShard []ent.Hook
+		ErrorIssueVerification, ErrorPolicy, HostingDeployment, HostingProject,
+		IdempotencyKey, IngestKey, IngestMark, IngestOutcomes, IngestUsage,
+		IntegrationConnection, IntegrationIdentity, IntegrationLogin, Investigation,
+		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
+		OAuthGrant, OAuthToken, Organization, Plan, Recommendation, SamplingPolicy,
+		ScrapeTarget, Session, SourceRepository, User, UserIdentity, WebhookDelivery,
+		WorkNode, WorkShard []ent.Hook
 	}
 	inters struct {
 		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
@@ -9888,12 +10301,13 @@ type (
 		ChatChannel, Counter, Dashboard, DashboardShare, DashboardVersion,
 		DeletedOrganization, Delivery, DeviceLogin, ErrorInbox, ErrorIncident,
 		ErrorIssue, ErrorIssueEvent, ErrorIssueFingerprint, ErrorIssuePullRequest,
-		ErrorIssueVerification, ErrorPolicy, IdempotencyKey, IngestKey, IngestMark,
-		IngestOutcomes, IngestUsage, IntegrationConnection, IntegrationIdentity,
-		IntegrationLogin, Investigation, Invitation, IssueActor, LogpushConnector,
-		Marker, Membership, OAuthClient, OAuthGrant, OAuthToken, Organization, Plan,
-		Recommendation, SamplingPolicy, ScrapeTarget, Session, SourceRepository, User,
-		UserIdentity, WebhookDelivery, WorkNode, WorkShard []ent.Interceptor
+		ErrorIssueVerification, ErrorPolicy, HostingDeployment, HostingProject,
+		IdempotencyKey, IngestKey, IngestMark, IngestOutcomes, IngestUsage,
+		IntegrationConnection, IntegrationIdentity, IntegrationLogin, Investigation,
+		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
+		OAuthGrant, OAuthToken, Organization, Plan, Recommendation, SamplingPolicy,
+		ScrapeTarget, Session, SourceRepository, User, UserIdentity, WebhookDelivery,
+		WorkNode, WorkShard []ent.Interceptor
 	}
 )
 

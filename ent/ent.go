@@ -38,6 +38,8 @@ import (
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
 	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestmark"
@@ -153,6 +155,8 @@ func checkColumn(t, c string) error {
 			errorissuepullrequest.Table:  errorissuepullrequest.ValidColumn,
 			errorissueverification.Table: errorissueverification.ValidColumn,
 			errorpolicy.Table:            errorpolicy.ValidColumn,
+			hostingdeployment.Table:      hostingdeployment.ValidColumn,
+			hostingproject.Table:         hostingproject.ValidColumn,
 			idempotencykey.Table:         idempotencykey.ValidColumn,
 			ingestkey.Table:              ingestkey.ValidColumn,
 			ingestmark.Table:             ingestmark.ValidColumn,

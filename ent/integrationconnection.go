@@ -76,9 +76,13 @@ type IntegrationConnectionEdges struct {
 	Repositories []*SourceRepository `json:"repositories,omitempty"`
 	// Channels holds the value of the channels edge.
 	Channels []*ChatChannel `json:"channels,omitempty"`
+	// HostingProjects holds the value of the hosting_projects edge.
+	HostingProjects []*HostingProject `json:"hosting_projects,omitempty"`
+	// HostingDeployments holds the value of the hosting_deployments edge.
+	HostingDeployments []*HostingDeployment `json:"hosting_deployments,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [3]bool
+	loadedTypes [5]bool
 }
 
 // OrganizationOrErr returns the Organization value or an error if the edge
@@ -108,6 +112,24 @@ func (e IntegrationConnectionEdges) ChannelsOrErr() ([]*ChatChannel, error) {
 		return e.Channels, nil
 	}
 	return nil, &NotLoadedError{edge: "channels"}
+}
+
+// HostingProjectsOrErr returns the HostingProjects value or an error if the edge
+// was not loaded in eager-loading.
+func (e IntegrationConnectionEdges) HostingProjectsOrErr() ([]*HostingProject, error) {
+	if e.loadedTypes[3] {
+		return e.HostingProjects, nil
+	}
+	return nil, &NotLoadedError{edge: "hosting_projects"}
+}
+
+// HostingDeploymentsOrErr returns the HostingDeployments value or an error if the edge
+// was not loaded in eager-loading.
+func (e IntegrationConnectionEdges) HostingDeploymentsOrErr() ([]*HostingDeployment, error) {
+	if e.loadedTypes[4] {
+		return e.HostingDeployments, nil
+	}
+	return nil, &NotLoadedError{edge: "hosting_deployments"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -305,6 +327,16 @@ func (_m *IntegrationConnection) QueryRepositories() *SourceRepositoryQuery {
 // QueryChannels queries the "channels" edge of the IntegrationConnection entity.
 func (_m *IntegrationConnection) QueryChannels() *ChatChannelQuery {
 	return NewIntegrationConnectionClient(_m.config).QueryChannels(_m)
+}
+
+// QueryHostingProjects queries the "hosting_projects" edge of the IntegrationConnection entity.
+func (_m *IntegrationConnection) QueryHostingProjects() *HostingProjectQuery {
+	return NewIntegrationConnectionClient(_m.config).QueryHostingProjects(_m)
+}
+
+// QueryHostingDeployments queries the "hosting_deployments" edge of the IntegrationConnection entity.
+func (_m *IntegrationConnection) QueryHostingDeployments() *HostingDeploymentQuery {
+	return NewIntegrationConnectionClient(_m.config).QueryHostingDeployments(_m)
 }
 
 // Update returns a builder for updating this IntegrationConnection.

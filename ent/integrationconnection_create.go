@@ -15,6 +15,8 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/chatchannel"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -255,6 +257,36 @@ func (_c *IntegrationConnectionCreate) AddChannels(v ...*ChatChannel) *Integrati
 		ids[i] = v[i].ID
 	}
 	return _c.AddChannelIDs(ids...)
+}
+
+// AddHostingProjectIDs adds the "hosting_projects" edge to the HostingProject entity by IDs.
+func (_c *IntegrationConnectionCreate) AddHostingProjectIDs(ids ...uuid.UUID) *IntegrationConnectionCreate {
+	_c.mutation.AddHostingProjectIDs(ids...)
+	return _c
+}
+
+// AddHostingProjects adds the "hosting_projects" edges to the HostingProject entity.
+func (_c *IntegrationConnectionCreate) AddHostingProjects(v ...*HostingProject) *IntegrationConnectionCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddHostingProjectIDs(ids...)
+}
+
+// AddHostingDeploymentIDs adds the "hosting_deployments" edge to the HostingDeployment entity by IDs.
+func (_c *IntegrationConnectionCreate) AddHostingDeploymentIDs(ids ...uuid.UUID) *IntegrationConnectionCreate {
+	_c.mutation.AddHostingDeploymentIDs(ids...)
+	return _c
+}
+
+// AddHostingDeployments adds the "hosting_deployments" edges to the HostingDeployment entity.
+func (_c *IntegrationConnectionCreate) AddHostingDeployments(v ...*HostingDeployment) *IntegrationConnectionCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddHostingDeploymentIDs(ids...)
 }
 
 // Mutation returns the IntegrationConnectionMutation object of the builder.
@@ -555,6 +587,38 @@ func (_c *IntegrationConnectionCreate) createSpec() (*IntegrationConnection, *sq
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.HostingProjectsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingProjectsTable,
+			Columns: []string{integrationconnection.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.HostingDeploymentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingDeploymentsTable,
+			Columns: []string{integrationconnection.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

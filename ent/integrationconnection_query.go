@@ -15,6 +15,8 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/chatchannel"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/predicate"
@@ -24,14 +26,16 @@ import (
 // IntegrationConnectionQuery is the builder for querying IntegrationConnection entities.
 type IntegrationConnectionQuery struct {
 	config
-	ctx              *QueryContext
-	order            []integrationconnection.OrderOption
-	inters           []Interceptor
-	predicates       []predicate.IntegrationConnection
-	withOrganization *OrganizationQuery
-	withRepositories *SourceRepositoryQuery
-	withChannels     *ChatChannelQuery
-	modifiers        []func(*sql.Selector)
+	ctx                    *QueryContext
+	order                  []integrationconnection.OrderOption
+	inters                 []Interceptor
+	predicates             []predicate.IntegrationConnection
+	withOrganization       *OrganizationQuery
+	withRepositories       *SourceRepositoryQuery
+	withChannels           *ChatChannelQuery
+	withHostingProjects    *HostingProjectQuery
+	withHostingDeployments *HostingDeploymentQuery
+	modifiers              []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -127,6 +131,50 @@ func (_q *IntegrationConnectionQuery) QueryChannels() *ChatChannelQuery {
 			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, selector),
 			sqlgraph.To(chatchannel.Table, chatchannel.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.ChannelsTable, integrationconnection.ChannelsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryHostingProjects chains the current query on the "hosting_projects" edge.
+func (_q *IntegrationConnectionQuery) QueryHostingProjects() *HostingProjectQuery {
+	query := (&HostingProjectClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, selector),
+			sqlgraph.To(hostingproject.Table, hostingproject.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.HostingProjectsTable, integrationconnection.HostingProjectsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryHostingDeployments chains the current query on the "hosting_deployments" edge.
+func (_q *IntegrationConnectionQuery) QueryHostingDeployments() *HostingDeploymentQuery {
+	query := (&HostingDeploymentClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, selector),
+			sqlgraph.To(hostingdeployment.Table, hostingdeployment.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.HostingDeploymentsTable, integrationconnection.HostingDeploymentsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -321,14 +369,16 @@ func (_q *IntegrationConnectionQuery) Clone() *IntegrationConnectionQuery {
 		return nil
 	}
 	return &IntegrationConnectionQuery{
-		config:           _q.config,
-		ctx:              _q.ctx.Clone(),
-		order:            append([]integrationconnection.OrderOption{}, _q.order...),
-		inters:           append([]Interceptor{}, _q.inters...),
-		predicates:       append([]predicate.IntegrationConnection{}, _q.predicates...),
-		withOrganization: _q.withOrganization.Clone(),
-		withRepositories: _q.withRepositories.Clone(),
-		withChannels:     _q.withChannels.Clone(),
+		config:                 _q.config,
+		ctx:                    _q.ctx.Clone(),
+		order:                  append([]integrationconnection.OrderOption{}, _q.order...),
+		inters:                 append([]Interceptor{}, _q.inters...),
+		predicates:             append([]predicate.IntegrationConnection{}, _q.predicates...),
+		withOrganization:       _q.withOrganization.Clone(),
+		withRepositories:       _q.withRepositories.Clone(),
+		withChannels:           _q.withChannels.Clone(),
+		withHostingProjects:    _q.withHostingProjects.Clone(),
+		withHostingDeployments: _q.withHostingDeployments.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -366,6 +416,28 @@ func (_q *IntegrationConnectionQuery) WithChannels(opts ...func(*ChatChannelQuer
 		opt(query)
 	}
 	_q.withChannels = query
+	return _q
+}
+
+// WithHostingProjects tells the query-builder to eager-load the nodes that are connected to
+// the "hosting_projects" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *IntegrationConnectionQuery) WithHostingProjects(opts ...func(*HostingProjectQuery)) *IntegrationConnectionQuery {
+	query := (&HostingProjectClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withHostingProjects = query
+	return _q
+}
+
+// WithHostingDeployments tells the query-builder to eager-load the nodes that are connected to
+// the "hosting_deployments" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *IntegrationConnectionQuery) WithHostingDeployments(opts ...func(*HostingDeploymentQuery)) *IntegrationConnectionQuery {
+	query := (&HostingDeploymentClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withHostingDeployments = query
 	return _q
 }
 
@@ -447,10 +519,12 @@ func (_q *IntegrationConnectionQuery) sqlAll(ctx context.Context, hooks ...query
 	var (
 		nodes       = []*IntegrationConnection{}
 		_spec       = _q.querySpec()
-		loadedTypes = [3]bool{
+		loadedTypes = [5]bool{
 			_q.withOrganization != nil,
 			_q.withRepositories != nil,
 			_q.withChannels != nil,
+			_q.withHostingProjects != nil,
+			_q.withHostingDeployments != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -493,6 +567,24 @@ func (_q *IntegrationConnectionQuery) sqlAll(ctx context.Context, hooks ...query
 		if err := _q.loadChannels(ctx, query, nodes,
 			func(n *IntegrationConnection) { n.Edges.Channels = []*ChatChannel{} },
 			func(n *IntegrationConnection, e *ChatChannel) { n.Edges.Channels = append(n.Edges.Channels, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withHostingProjects; query != nil {
+		if err := _q.loadHostingProjects(ctx, query, nodes,
+			func(n *IntegrationConnection) { n.Edges.HostingProjects = []*HostingProject{} },
+			func(n *IntegrationConnection, e *HostingProject) {
+				n.Edges.HostingProjects = append(n.Edges.HostingProjects, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withHostingDeployments; query != nil {
+		if err := _q.loadHostingDeployments(ctx, query, nodes,
+			func(n *IntegrationConnection) { n.Edges.HostingDeployments = []*HostingDeployment{} },
+			func(n *IntegrationConnection, e *HostingDeployment) {
+				n.Edges.HostingDeployments = append(n.Edges.HostingDeployments, e)
+			}); err != nil {
 			return nil, err
 		}
 	}
@@ -573,6 +665,66 @@ func (_q *IntegrationConnectionQuery) loadChannels(ctx context.Context, query *C
 	}
 	query.Where(predicate.ChatChannel(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(integrationconnection.ChannelsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.ConnectionID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "connection_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *IntegrationConnectionQuery) loadHostingProjects(ctx context.Context, query *HostingProjectQuery, nodes []*IntegrationConnection, init func(*IntegrationConnection), assign func(*IntegrationConnection, *HostingProject)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uuid.UUID]*IntegrationConnection)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(hostingproject.FieldConnectionID)
+	}
+	query.Where(predicate.HostingProject(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(integrationconnection.HostingProjectsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.ConnectionID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "connection_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *IntegrationConnectionQuery) loadHostingDeployments(ctx context.Context, query *HostingDeploymentQuery, nodes []*IntegrationConnection, init func(*IntegrationConnection), assign func(*IntegrationConnection, *HostingDeployment)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uuid.UUID]*IntegrationConnection)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(hostingdeployment.FieldConnectionID)
+	}
+	query.Where(predicate.HostingDeployment(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(integrationconnection.HostingDeploymentsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

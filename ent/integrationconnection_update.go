@@ -15,6 +15,8 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/ent/chatchannel"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -328,6 +330,36 @@ func (_u *IntegrationConnectionUpdate) AddChannels(v ...*ChatChannel) *Integrati
 	return _u.AddChannelIDs(ids...)
 }
 
+// AddHostingProjectIDs adds the "hosting_projects" edge to the HostingProject entity by IDs.
+func (_u *IntegrationConnectionUpdate) AddHostingProjectIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.AddHostingProjectIDs(ids...)
+	return _u
+}
+
+// AddHostingProjects adds the "hosting_projects" edges to the HostingProject entity.
+func (_u *IntegrationConnectionUpdate) AddHostingProjects(v ...*HostingProject) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddHostingProjectIDs(ids...)
+}
+
+// AddHostingDeploymentIDs adds the "hosting_deployments" edge to the HostingDeployment entity by IDs.
+func (_u *IntegrationConnectionUpdate) AddHostingDeploymentIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.AddHostingDeploymentIDs(ids...)
+	return _u
+}
+
+// AddHostingDeployments adds the "hosting_deployments" edges to the HostingDeployment entity.
+func (_u *IntegrationConnectionUpdate) AddHostingDeployments(v ...*HostingDeployment) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddHostingDeploymentIDs(ids...)
+}
+
 // Mutation returns the IntegrationConnectionMutation object of the builder.
 func (_u *IntegrationConnectionUpdate) Mutation() *IntegrationConnectionMutation {
 	return _u.mutation
@@ -373,6 +405,48 @@ func (_u *IntegrationConnectionUpdate) RemoveChannels(v ...*ChatChannel) *Integr
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveChannelIDs(ids...)
+}
+
+// ClearHostingProjects clears all "hosting_projects" edges to the HostingProject entity.
+func (_u *IntegrationConnectionUpdate) ClearHostingProjects() *IntegrationConnectionUpdate {
+	_u.mutation.ClearHostingProjects()
+	return _u
+}
+
+// RemoveHostingProjectIDs removes the "hosting_projects" edge to HostingProject entities by IDs.
+func (_u *IntegrationConnectionUpdate) RemoveHostingProjectIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.RemoveHostingProjectIDs(ids...)
+	return _u
+}
+
+// RemoveHostingProjects removes "hosting_projects" edges to HostingProject entities.
+func (_u *IntegrationConnectionUpdate) RemoveHostingProjects(v ...*HostingProject) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveHostingProjectIDs(ids...)
+}
+
+// ClearHostingDeployments clears all "hosting_deployments" edges to the HostingDeployment entity.
+func (_u *IntegrationConnectionUpdate) ClearHostingDeployments() *IntegrationConnectionUpdate {
+	_u.mutation.ClearHostingDeployments()
+	return _u
+}
+
+// RemoveHostingDeploymentIDs removes the "hosting_deployments" edge to HostingDeployment entities by IDs.
+func (_u *IntegrationConnectionUpdate) RemoveHostingDeploymentIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.RemoveHostingDeploymentIDs(ids...)
+	return _u
+}
+
+// RemoveHostingDeployments removes "hosting_deployments" edges to HostingDeployment entities.
+func (_u *IntegrationConnectionUpdate) RemoveHostingDeployments(v ...*HostingDeployment) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveHostingDeploymentIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -613,6 +687,96 @@ func (_u *IntegrationConnectionUpdate) sqlSave(ctx context.Context) (_node int, 
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.HostingProjectsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingProjectsTable,
+			Columns: []string{integrationconnection.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedHostingProjectsIDs(); len(nodes) > 0 && !_u.mutation.HostingProjectsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingProjectsTable,
+			Columns: []string{integrationconnection.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.HostingProjectsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingProjectsTable,
+			Columns: []string{integrationconnection.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.HostingDeploymentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingDeploymentsTable,
+			Columns: []string{integrationconnection.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedHostingDeploymentsIDs(); len(nodes) > 0 && !_u.mutation.HostingDeploymentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingDeploymentsTable,
+			Columns: []string{integrationconnection.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.HostingDeploymentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingDeploymentsTable,
+			Columns: []string{integrationconnection.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -936,6 +1100,36 @@ func (_u *IntegrationConnectionUpdateOne) AddChannels(v ...*ChatChannel) *Integr
 	return _u.AddChannelIDs(ids...)
 }
 
+// AddHostingProjectIDs adds the "hosting_projects" edge to the HostingProject entity by IDs.
+func (_u *IntegrationConnectionUpdateOne) AddHostingProjectIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.AddHostingProjectIDs(ids...)
+	return _u
+}
+
+// AddHostingProjects adds the "hosting_projects" edges to the HostingProject entity.
+func (_u *IntegrationConnectionUpdateOne) AddHostingProjects(v ...*HostingProject) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddHostingProjectIDs(ids...)
+}
+
+// AddHostingDeploymentIDs adds the "hosting_deployments" edge to the HostingDeployment entity by IDs.
+func (_u *IntegrationConnectionUpdateOne) AddHostingDeploymentIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.AddHostingDeploymentIDs(ids...)
+	return _u
+}
+
+// AddHostingDeployments adds the "hosting_deployments" edges to the HostingDeployment entity.
+func (_u *IntegrationConnectionUpdateOne) AddHostingDeployments(v ...*HostingDeployment) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddHostingDeploymentIDs(ids...)
+}
+
 // Mutation returns the IntegrationConnectionMutation object of the builder.
 func (_u *IntegrationConnectionUpdateOne) Mutation() *IntegrationConnectionMutation {
 	return _u.mutation
@@ -981,6 +1175,48 @@ func (_u *IntegrationConnectionUpdateOne) RemoveChannels(v ...*ChatChannel) *Int
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveChannelIDs(ids...)
+}
+
+// ClearHostingProjects clears all "hosting_projects" edges to the HostingProject entity.
+func (_u *IntegrationConnectionUpdateOne) ClearHostingProjects() *IntegrationConnectionUpdateOne {
+	_u.mutation.ClearHostingProjects()
+	return _u
+}
+
+// RemoveHostingProjectIDs removes the "hosting_projects" edge to HostingProject entities by IDs.
+func (_u *IntegrationConnectionUpdateOne) RemoveHostingProjectIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.RemoveHostingProjectIDs(ids...)
+	return _u
+}
+
+// RemoveHostingProjects removes "hosting_projects" edges to HostingProject entities.
+func (_u *IntegrationConnectionUpdateOne) RemoveHostingProjects(v ...*HostingProject) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveHostingProjectIDs(ids...)
+}
+
+// ClearHostingDeployments clears all "hosting_deployments" edges to the HostingDeployment entity.
+func (_u *IntegrationConnectionUpdateOne) ClearHostingDeployments() *IntegrationConnectionUpdateOne {
+	_u.mutation.ClearHostingDeployments()
+	return _u
+}
+
+// RemoveHostingDeploymentIDs removes the "hosting_deployments" edge to HostingDeployment entities by IDs.
+func (_u *IntegrationConnectionUpdateOne) RemoveHostingDeploymentIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.RemoveHostingDeploymentIDs(ids...)
+	return _u
+}
+
+// RemoveHostingDeployments removes "hosting_deployments" edges to HostingDeployment entities.
+func (_u *IntegrationConnectionUpdateOne) RemoveHostingDeployments(v ...*HostingDeployment) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveHostingDeploymentIDs(ids...)
 }
 
 // Where appends a list predicates to the IntegrationConnectionUpdate builder.
@@ -1251,6 +1487,96 @@ func (_u *IntegrationConnectionUpdateOne) sqlSave(ctx context.Context) (_node *I
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.HostingProjectsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingProjectsTable,
+			Columns: []string{integrationconnection.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedHostingProjectsIDs(); len(nodes) > 0 && !_u.mutation.HostingProjectsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingProjectsTable,
+			Columns: []string{integrationconnection.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.HostingProjectsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingProjectsTable,
+			Columns: []string{integrationconnection.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.HostingDeploymentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingDeploymentsTable,
+			Columns: []string{integrationconnection.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedHostingDeploymentsIDs(); len(nodes) > 0 && !_u.mutation.HostingDeploymentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingDeploymentsTable,
+			Columns: []string{integrationconnection.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.HostingDeploymentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.HostingDeploymentsTable,
+			Columns: []string{integrationconnection.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

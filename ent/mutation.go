@@ -39,6 +39,8 @@ import (
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
 	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestmark"
@@ -107,6 +109,8 @@ const (
 	TypeErrorIssuePullRequest  = "ErrorIssuePullRequest"
 	TypeErrorIssueVerification = "ErrorIssueVerification"
 	TypeErrorPolicy            = "ErrorPolicy"
+	TypeHostingDeployment      = "HostingDeployment"
+	TypeHostingProject         = "HostingProject"
 	TypeIdempotencyKey         = "IdempotencyKey"
 	TypeIngestKey              = "IngestKey"
 	TypeIngestMark             = "IngestMark"
@@ -32611,6 +32615,2363 @@ func (m *ErrorPolicyMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown ErrorPolicy edge %s", name)
 }
 
+// HostingDeploymentMutation represents an operation that mutates the HostingDeployment nodes in the graph.
+type HostingDeploymentMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	external_id         *string
+	project_external_id *string
+	project_name        *string
+	service             *string
+	target              *string
+	state               *hostingdeployment.State
+	platform_state      *string
+	commit_sha          *string
+	branch              *string
+	url                 *string
+	started_at          *time.Time
+	ready_at            *time.Time
+	created_at          *time.Time
+	seen_at             *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	connection          *uuid.UUID
+	clearedconnection   bool
+	done                bool
+	oldValue            func(context.Context) (*HostingDeployment, error)
+	predicates          []predicate.HostingDeployment
+}
+
+var _ ent.Mutation = (*HostingDeploymentMutation)(nil)
+
+// hostingdeploymentOption allows management of the mutation configuration using functional options.
+type hostingdeploymentOption func(*HostingDeploymentMutation)
+
+// newHostingDeploymentMutation creates new mutation for the HostingDeployment entity.
+func newHostingDeploymentMutation(c config, op Op, opts ...hostingdeploymentOption) *HostingDeploymentMutation {
+	m := &HostingDeploymentMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeHostingDeployment,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withHostingDeploymentID sets the ID field of the mutation.
+func withHostingDeploymentID(id uuid.UUID) hostingdeploymentOption {
+	return func(m *HostingDeploymentMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *HostingDeployment
+		)
+		m.oldValue = func(ctx context.Context) (*HostingDeployment, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().HostingDeployment.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withHostingDeployment sets the old HostingDeployment of the mutation.
+func withHostingDeployment(node *HostingDeployment) hostingdeploymentOption {
+	return func(m *HostingDeploymentMutation) {
+		m.oldValue = func(context.Context) (*HostingDeployment, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m HostingDeploymentMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m HostingDeploymentMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of HostingDeployment entities.
+func (m *HostingDeploymentMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *HostingDeploymentMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *HostingDeploymentMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().HostingDeployment.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *HostingDeploymentMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *HostingDeploymentMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *HostingDeploymentMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetConnectionID sets the "connection_id" field.
+func (m *HostingDeploymentMutation) SetConnectionID(u uuid.UUID) {
+	m.connection = &u
+}
+
+// ConnectionID returns the value of the "connection_id" field in the mutation.
+func (m *HostingDeploymentMutation) ConnectionID() (r uuid.UUID, exists bool) {
+	v := m.connection
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnectionID returns the old "connection_id" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldConnectionID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnectionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnectionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnectionID: %w", err)
+	}
+	return oldValue.ConnectionID, nil
+}
+
+// ResetConnectionID resets all changes to the "connection_id" field.
+func (m *HostingDeploymentMutation) ResetConnectionID() {
+	m.connection = nil
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *HostingDeploymentMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *HostingDeploymentMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *HostingDeploymentMutation) ResetExternalID() {
+	m.external_id = nil
+}
+
+// SetProjectExternalID sets the "project_external_id" field.
+func (m *HostingDeploymentMutation) SetProjectExternalID(s string) {
+	m.project_external_id = &s
+}
+
+// ProjectExternalID returns the value of the "project_external_id" field in the mutation.
+func (m *HostingDeploymentMutation) ProjectExternalID() (r string, exists bool) {
+	v := m.project_external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProjectExternalID returns the old "project_external_id" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldProjectExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProjectExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProjectExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProjectExternalID: %w", err)
+	}
+	return oldValue.ProjectExternalID, nil
+}
+
+// ResetProjectExternalID resets all changes to the "project_external_id" field.
+func (m *HostingDeploymentMutation) ResetProjectExternalID() {
+	m.project_external_id = nil
+}
+
+// SetProjectName sets the "project_name" field.
+func (m *HostingDeploymentMutation) SetProjectName(s string) {
+	m.project_name = &s
+}
+
+// ProjectName returns the value of the "project_name" field in the mutation.
+func (m *HostingDeploymentMutation) ProjectName() (r string, exists bool) {
+	v := m.project_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProjectName returns the old "project_name" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldProjectName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProjectName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProjectName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProjectName: %w", err)
+	}
+	return oldValue.ProjectName, nil
+}
+
+// ResetProjectName resets all changes to the "project_name" field.
+func (m *HostingDeploymentMutation) ResetProjectName() {
+	m.project_name = nil
+}
+
+// SetService sets the "service" field.
+func (m *HostingDeploymentMutation) SetService(s string) {
+	m.service = &s
+}
+
+// Service returns the value of the "service" field in the mutation.
+func (m *HostingDeploymentMutation) Service() (r string, exists bool) {
+	v := m.service
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldService returns the old "service" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldService(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldService is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldService requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldService: %w", err)
+	}
+	return oldValue.Service, nil
+}
+
+// ClearService clears the value of the "service" field.
+func (m *HostingDeploymentMutation) ClearService() {
+	m.service = nil
+	m.clearedFields[hostingdeployment.FieldService] = struct{}{}
+}
+
+// ServiceCleared returns if the "service" field was cleared in this mutation.
+func (m *HostingDeploymentMutation) ServiceCleared() bool {
+	_, ok := m.clearedFields[hostingdeployment.FieldService]
+	return ok
+}
+
+// ResetService resets all changes to the "service" field.
+func (m *HostingDeploymentMutation) ResetService() {
+	m.service = nil
+	delete(m.clearedFields, hostingdeployment.FieldService)
+}
+
+// SetTarget sets the "target" field.
+func (m *HostingDeploymentMutation) SetTarget(s string) {
+	m.target = &s
+}
+
+// Target returns the value of the "target" field in the mutation.
+func (m *HostingDeploymentMutation) Target() (r string, exists bool) {
+	v := m.target
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTarget returns the old "target" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldTarget(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTarget is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTarget requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTarget: %w", err)
+	}
+	return oldValue.Target, nil
+}
+
+// ResetTarget resets all changes to the "target" field.
+func (m *HostingDeploymentMutation) ResetTarget() {
+	m.target = nil
+}
+
+// SetState sets the "state" field.
+func (m *HostingDeploymentMutation) SetState(h hostingdeployment.State) {
+	m.state = &h
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *HostingDeploymentMutation) State() (r hostingdeployment.State, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldState(ctx context.Context) (v hostingdeployment.State, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *HostingDeploymentMutation) ResetState() {
+	m.state = nil
+}
+
+// SetPlatformState sets the "platform_state" field.
+func (m *HostingDeploymentMutation) SetPlatformState(s string) {
+	m.platform_state = &s
+}
+
+// PlatformState returns the value of the "platform_state" field in the mutation.
+func (m *HostingDeploymentMutation) PlatformState() (r string, exists bool) {
+	v := m.platform_state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlatformState returns the old "platform_state" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldPlatformState(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlatformState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlatformState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlatformState: %w", err)
+	}
+	return oldValue.PlatformState, nil
+}
+
+// ResetPlatformState resets all changes to the "platform_state" field.
+func (m *HostingDeploymentMutation) ResetPlatformState() {
+	m.platform_state = nil
+}
+
+// SetCommitSha sets the "commit_sha" field.
+func (m *HostingDeploymentMutation) SetCommitSha(s string) {
+	m.commit_sha = &s
+}
+
+// CommitSha returns the value of the "commit_sha" field in the mutation.
+func (m *HostingDeploymentMutation) CommitSha() (r string, exists bool) {
+	v := m.commit_sha
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCommitSha returns the old "commit_sha" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldCommitSha(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCommitSha is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCommitSha requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCommitSha: %w", err)
+	}
+	return oldValue.CommitSha, nil
+}
+
+// ClearCommitSha clears the value of the "commit_sha" field.
+func (m *HostingDeploymentMutation) ClearCommitSha() {
+	m.commit_sha = nil
+	m.clearedFields[hostingdeployment.FieldCommitSha] = struct{}{}
+}
+
+// CommitShaCleared returns if the "commit_sha" field was cleared in this mutation.
+func (m *HostingDeploymentMutation) CommitShaCleared() bool {
+	_, ok := m.clearedFields[hostingdeployment.FieldCommitSha]
+	return ok
+}
+
+// ResetCommitSha resets all changes to the "commit_sha" field.
+func (m *HostingDeploymentMutation) ResetCommitSha() {
+	m.commit_sha = nil
+	delete(m.clearedFields, hostingdeployment.FieldCommitSha)
+}
+
+// SetBranch sets the "branch" field.
+func (m *HostingDeploymentMutation) SetBranch(s string) {
+	m.branch = &s
+}
+
+// Branch returns the value of the "branch" field in the mutation.
+func (m *HostingDeploymentMutation) Branch() (r string, exists bool) {
+	v := m.branch
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBranch returns the old "branch" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldBranch(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBranch is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBranch requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBranch: %w", err)
+	}
+	return oldValue.Branch, nil
+}
+
+// ClearBranch clears the value of the "branch" field.
+func (m *HostingDeploymentMutation) ClearBranch() {
+	m.branch = nil
+	m.clearedFields[hostingdeployment.FieldBranch] = struct{}{}
+}
+
+// BranchCleared returns if the "branch" field was cleared in this mutation.
+func (m *HostingDeploymentMutation) BranchCleared() bool {
+	_, ok := m.clearedFields[hostingdeployment.FieldBranch]
+	return ok
+}
+
+// ResetBranch resets all changes to the "branch" field.
+func (m *HostingDeploymentMutation) ResetBranch() {
+	m.branch = nil
+	delete(m.clearedFields, hostingdeployment.FieldBranch)
+}
+
+// SetURL sets the "url" field.
+func (m *HostingDeploymentMutation) SetURL(s string) {
+	m.url = &s
+}
+
+// URL returns the value of the "url" field in the mutation.
+func (m *HostingDeploymentMutation) URL() (r string, exists bool) {
+	v := m.url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldURL returns the old "url" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldURL(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldURL: %w", err)
+	}
+	return oldValue.URL, nil
+}
+
+// ClearURL clears the value of the "url" field.
+func (m *HostingDeploymentMutation) ClearURL() {
+	m.url = nil
+	m.clearedFields[hostingdeployment.FieldURL] = struct{}{}
+}
+
+// URLCleared returns if the "url" field was cleared in this mutation.
+func (m *HostingDeploymentMutation) URLCleared() bool {
+	_, ok := m.clearedFields[hostingdeployment.FieldURL]
+	return ok
+}
+
+// ResetURL resets all changes to the "url" field.
+func (m *HostingDeploymentMutation) ResetURL() {
+	m.url = nil
+	delete(m.clearedFields, hostingdeployment.FieldURL)
+}
+
+// SetStartedAt sets the "started_at" field.
+func (m *HostingDeploymentMutation) SetStartedAt(t time.Time) {
+	m.started_at = &t
+}
+
+// StartedAt returns the value of the "started_at" field in the mutation.
+func (m *HostingDeploymentMutation) StartedAt() (r time.Time, exists bool) {
+	v := m.started_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStartedAt returns the old "started_at" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldStartedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStartedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStartedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStartedAt: %w", err)
+	}
+	return oldValue.StartedAt, nil
+}
+
+// ResetStartedAt resets all changes to the "started_at" field.
+func (m *HostingDeploymentMutation) ResetStartedAt() {
+	m.started_at = nil
+}
+
+// SetReadyAt sets the "ready_at" field.
+func (m *HostingDeploymentMutation) SetReadyAt(t time.Time) {
+	m.ready_at = &t
+}
+
+// ReadyAt returns the value of the "ready_at" field in the mutation.
+func (m *HostingDeploymentMutation) ReadyAt() (r time.Time, exists bool) {
+	v := m.ready_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReadyAt returns the old "ready_at" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldReadyAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReadyAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReadyAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReadyAt: %w", err)
+	}
+	return oldValue.ReadyAt, nil
+}
+
+// ClearReadyAt clears the value of the "ready_at" field.
+func (m *HostingDeploymentMutation) ClearReadyAt() {
+	m.ready_at = nil
+	m.clearedFields[hostingdeployment.FieldReadyAt] = struct{}{}
+}
+
+// ReadyAtCleared returns if the "ready_at" field was cleared in this mutation.
+func (m *HostingDeploymentMutation) ReadyAtCleared() bool {
+	_, ok := m.clearedFields[hostingdeployment.FieldReadyAt]
+	return ok
+}
+
+// ResetReadyAt resets all changes to the "ready_at" field.
+func (m *HostingDeploymentMutation) ResetReadyAt() {
+	m.ready_at = nil
+	delete(m.clearedFields, hostingdeployment.FieldReadyAt)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *HostingDeploymentMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *HostingDeploymentMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *HostingDeploymentMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetSeenAt sets the "seen_at" field.
+func (m *HostingDeploymentMutation) SetSeenAt(t time.Time) {
+	m.seen_at = &t
+}
+
+// SeenAt returns the value of the "seen_at" field in the mutation.
+func (m *HostingDeploymentMutation) SeenAt() (r time.Time, exists bool) {
+	v := m.seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeenAt returns the old "seen_at" field's value of the HostingDeployment entity.
+// If the HostingDeployment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingDeploymentMutation) OldSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeenAt: %w", err)
+	}
+	return oldValue.SeenAt, nil
+}
+
+// ResetSeenAt resets all changes to the "seen_at" field.
+func (m *HostingDeploymentMutation) ResetSeenAt() {
+	m.seen_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *HostingDeploymentMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *HostingDeploymentMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[hostingdeployment.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *HostingDeploymentMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *HostingDeploymentMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *HostingDeploymentMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *HostingDeploymentMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearConnection clears the "connection" edge to the IntegrationConnection entity.
+func (m *HostingDeploymentMutation) ClearConnection() {
+	m.clearedconnection = true
+	m.clearedFields[hostingdeployment.FieldConnectionID] = struct{}{}
+}
+
+// ConnectionCleared reports if the "connection" edge to the IntegrationConnection entity was cleared.
+func (m *HostingDeploymentMutation) ConnectionCleared() bool {
+	return m.clearedconnection
+}
+
+// ConnectionIDs returns the "connection" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ConnectionID instead. It exists only for internal usage by the builders.
+func (m *HostingDeploymentMutation) ConnectionIDs() (ids []uuid.UUID) {
+	if id := m.connection; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetConnection resets all changes to the "connection" edge.
+func (m *HostingDeploymentMutation) ResetConnection() {
+	m.connection = nil
+	m.clearedconnection = false
+}
+
+// Where appends a list predicates to the HostingDeploymentMutation builder.
+func (m *HostingDeploymentMutation) Where(ps ...predicate.HostingDeployment) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the HostingDeploymentMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *HostingDeploymentMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.HostingDeployment, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *HostingDeploymentMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *HostingDeploymentMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (HostingDeployment).
+func (m *HostingDeploymentMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *HostingDeploymentMutation) Fields() []string {
+	fields := make([]string, 0, 16)
+	if m.organization != nil {
+		fields = append(fields, hostingdeployment.FieldOrgID)
+	}
+	if m.connection != nil {
+		fields = append(fields, hostingdeployment.FieldConnectionID)
+	}
+	if m.external_id != nil {
+		fields = append(fields, hostingdeployment.FieldExternalID)
+	}
+	if m.project_external_id != nil {
+		fields = append(fields, hostingdeployment.FieldProjectExternalID)
+	}
+	if m.project_name != nil {
+		fields = append(fields, hostingdeployment.FieldProjectName)
+	}
+	if m.service != nil {
+		fields = append(fields, hostingdeployment.FieldService)
+	}
+	if m.target != nil {
+		fields = append(fields, hostingdeployment.FieldTarget)
+	}
+	if m.state != nil {
+		fields = append(fields, hostingdeployment.FieldState)
+	}
+	if m.platform_state != nil {
+		fields = append(fields, hostingdeployment.FieldPlatformState)
+	}
+	if m.commit_sha != nil {
+		fields = append(fields, hostingdeployment.FieldCommitSha)
+	}
+	if m.branch != nil {
+		fields = append(fields, hostingdeployment.FieldBranch)
+	}
+	if m.url != nil {
+		fields = append(fields, hostingdeployment.FieldURL)
+	}
+	if m.started_at != nil {
+		fields = append(fields, hostingdeployment.FieldStartedAt)
+	}
+	if m.ready_at != nil {
+		fields = append(fields, hostingdeployment.FieldReadyAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, hostingdeployment.FieldCreatedAt)
+	}
+	if m.seen_at != nil {
+		fields = append(fields, hostingdeployment.FieldSeenAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *HostingDeploymentMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case hostingdeployment.FieldOrgID:
+		return m.OrgID()
+	case hostingdeployment.FieldConnectionID:
+		return m.ConnectionID()
+	case hostingdeployment.FieldExternalID:
+		return m.ExternalID()
+	case hostingdeployment.FieldProjectExternalID:
+		return m.ProjectExternalID()
+	case hostingdeployment.FieldProjectName:
+		return m.ProjectName()
+	case hostingdeployment.FieldService:
+		return m.Service()
+	case hostingdeployment.FieldTarget:
+		return m.Target()
+	case hostingdeployment.FieldState:
+		return m.State()
+	case hostingdeployment.FieldPlatformState:
+		return m.PlatformState()
+	case hostingdeployment.FieldCommitSha:
+		return m.CommitSha()
+	case hostingdeployment.FieldBranch:
+		return m.Branch()
+	case hostingdeployment.FieldURL:
+		return m.URL()
+	case hostingdeployment.FieldStartedAt:
+		return m.StartedAt()
+	case hostingdeployment.FieldReadyAt:
+		return m.ReadyAt()
+	case hostingdeployment.FieldCreatedAt:
+		return m.CreatedAt()
+	case hostingdeployment.FieldSeenAt:
+		return m.SeenAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *HostingDeploymentMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case hostingdeployment.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case hostingdeployment.FieldConnectionID:
+		return m.OldConnectionID(ctx)
+	case hostingdeployment.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case hostingdeployment.FieldProjectExternalID:
+		return m.OldProjectExternalID(ctx)
+	case hostingdeployment.FieldProjectName:
+		return m.OldProjectName(ctx)
+	case hostingdeployment.FieldService:
+		return m.OldService(ctx)
+	case hostingdeployment.FieldTarget:
+		return m.OldTarget(ctx)
+	case hostingdeployment.FieldState:
+		return m.OldState(ctx)
+	case hostingdeployment.FieldPlatformState:
+		return m.OldPlatformState(ctx)
+	case hostingdeployment.FieldCommitSha:
+		return m.OldCommitSha(ctx)
+	case hostingdeployment.FieldBranch:
+		return m.OldBranch(ctx)
+	case hostingdeployment.FieldURL:
+		return m.OldURL(ctx)
+	case hostingdeployment.FieldStartedAt:
+		return m.OldStartedAt(ctx)
+	case hostingdeployment.FieldReadyAt:
+		return m.OldReadyAt(ctx)
+	case hostingdeployment.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case hostingdeployment.FieldSeenAt:
+		return m.OldSeenAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown HostingDeployment field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *HostingDeploymentMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case hostingdeployment.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case hostingdeployment.FieldConnectionID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnectionID(v)
+		return nil
+	case hostingdeployment.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case hostingdeployment.FieldProjectExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProjectExternalID(v)
+		return nil
+	case hostingdeployment.FieldProjectName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProjectName(v)
+		return nil
+	case hostingdeployment.FieldService:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetService(v)
+		return nil
+	case hostingdeployment.FieldTarget:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTarget(v)
+		return nil
+	case hostingdeployment.FieldState:
+		v, ok := value.(hostingdeployment.State)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case hostingdeployment.FieldPlatformState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlatformState(v)
+		return nil
+	case hostingdeployment.FieldCommitSha:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCommitSha(v)
+		return nil
+	case hostingdeployment.FieldBranch:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBranch(v)
+		return nil
+	case hostingdeployment.FieldURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetURL(v)
+		return nil
+	case hostingdeployment.FieldStartedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStartedAt(v)
+		return nil
+	case hostingdeployment.FieldReadyAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReadyAt(v)
+		return nil
+	case hostingdeployment.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case hostingdeployment.FieldSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeenAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown HostingDeployment field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *HostingDeploymentMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *HostingDeploymentMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *HostingDeploymentMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown HostingDeployment numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *HostingDeploymentMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(hostingdeployment.FieldService) {
+		fields = append(fields, hostingdeployment.FieldService)
+	}
+	if m.FieldCleared(hostingdeployment.FieldCommitSha) {
+		fields = append(fields, hostingdeployment.FieldCommitSha)
+	}
+	if m.FieldCleared(hostingdeployment.FieldBranch) {
+		fields = append(fields, hostingdeployment.FieldBranch)
+	}
+	if m.FieldCleared(hostingdeployment.FieldURL) {
+		fields = append(fields, hostingdeployment.FieldURL)
+	}
+	if m.FieldCleared(hostingdeployment.FieldReadyAt) {
+		fields = append(fields, hostingdeployment.FieldReadyAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *HostingDeploymentMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *HostingDeploymentMutation) ClearField(name string) error {
+	switch name {
+	case hostingdeployment.FieldService:
+		m.ClearService()
+		return nil
+	case hostingdeployment.FieldCommitSha:
+		m.ClearCommitSha()
+		return nil
+	case hostingdeployment.FieldBranch:
+		m.ClearBranch()
+		return nil
+	case hostingdeployment.FieldURL:
+		m.ClearURL()
+		return nil
+	case hostingdeployment.FieldReadyAt:
+		m.ClearReadyAt()
+		return nil
+	}
+	return fmt.Errorf("unknown HostingDeployment nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *HostingDeploymentMutation) ResetField(name string) error {
+	switch name {
+	case hostingdeployment.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case hostingdeployment.FieldConnectionID:
+		m.ResetConnectionID()
+		return nil
+	case hostingdeployment.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case hostingdeployment.FieldProjectExternalID:
+		m.ResetProjectExternalID()
+		return nil
+	case hostingdeployment.FieldProjectName:
+		m.ResetProjectName()
+		return nil
+	case hostingdeployment.FieldService:
+		m.ResetService()
+		return nil
+	case hostingdeployment.FieldTarget:
+		m.ResetTarget()
+		return nil
+	case hostingdeployment.FieldState:
+		m.ResetState()
+		return nil
+	case hostingdeployment.FieldPlatformState:
+		m.ResetPlatformState()
+		return nil
+	case hostingdeployment.FieldCommitSha:
+		m.ResetCommitSha()
+		return nil
+	case hostingdeployment.FieldBranch:
+		m.ResetBranch()
+		return nil
+	case hostingdeployment.FieldURL:
+		m.ResetURL()
+		return nil
+	case hostingdeployment.FieldStartedAt:
+		m.ResetStartedAt()
+		return nil
+	case hostingdeployment.FieldReadyAt:
+		m.ResetReadyAt()
+		return nil
+	case hostingdeployment.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case hostingdeployment.FieldSeenAt:
+		m.ResetSeenAt()
+		return nil
+	}
+	return fmt.Errorf("unknown HostingDeployment field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *HostingDeploymentMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, hostingdeployment.EdgeOrganization)
+	}
+	if m.connection != nil {
+		edges = append(edges, hostingdeployment.EdgeConnection)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *HostingDeploymentMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case hostingdeployment.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case hostingdeployment.EdgeConnection:
+		if id := m.connection; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *HostingDeploymentMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *HostingDeploymentMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *HostingDeploymentMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, hostingdeployment.EdgeOrganization)
+	}
+	if m.clearedconnection {
+		edges = append(edges, hostingdeployment.EdgeConnection)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *HostingDeploymentMutation) EdgeCleared(name string) bool {
+	switch name {
+	case hostingdeployment.EdgeOrganization:
+		return m.clearedorganization
+	case hostingdeployment.EdgeConnection:
+		return m.clearedconnection
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *HostingDeploymentMutation) ClearEdge(name string) error {
+	switch name {
+	case hostingdeployment.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case hostingdeployment.EdgeConnection:
+		m.ClearConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown HostingDeployment unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *HostingDeploymentMutation) ResetEdge(name string) error {
+	switch name {
+	case hostingdeployment.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case hostingdeployment.EdgeConnection:
+		m.ResetConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown HostingDeployment edge %s", name)
+}
+
+// HostingProjectMutation represents an operation that mutates the HostingProject nodes in the graph.
+type HostingProjectMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	external_id         *string
+	name                *string
+	framework           *string
+	repository          *string
+	environments        *[]string
+	appendenvironments  []string
+	services            *[]string
+	appendservices      []string
+	created_at          *time.Time
+	seen_at             *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	connection          *uuid.UUID
+	clearedconnection   bool
+	done                bool
+	oldValue            func(context.Context) (*HostingProject, error)
+	predicates          []predicate.HostingProject
+}
+
+var _ ent.Mutation = (*HostingProjectMutation)(nil)
+
+// hostingprojectOption allows management of the mutation configuration using functional options.
+type hostingprojectOption func(*HostingProjectMutation)
+
+// newHostingProjectMutation creates new mutation for the HostingProject entity.
+func newHostingProjectMutation(c config, op Op, opts ...hostingprojectOption) *HostingProjectMutation {
+	m := &HostingProjectMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeHostingProject,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withHostingProjectID sets the ID field of the mutation.
+func withHostingProjectID(id uuid.UUID) hostingprojectOption {
+	return func(m *HostingProjectMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *HostingProject
+		)
+		m.oldValue = func(ctx context.Context) (*HostingProject, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().HostingProject.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withHostingProject sets the old HostingProject of the mutation.
+func withHostingProject(node *HostingProject) hostingprojectOption {
+	return func(m *HostingProjectMutation) {
+		m.oldValue = func(context.Context) (*HostingProject, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m HostingProjectMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m HostingProjectMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of HostingProject entities.
+func (m *HostingProjectMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *HostingProjectMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *HostingProjectMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().HostingProject.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *HostingProjectMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *HostingProjectMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *HostingProjectMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetConnectionID sets the "connection_id" field.
+func (m *HostingProjectMutation) SetConnectionID(u uuid.UUID) {
+	m.connection = &u
+}
+
+// ConnectionID returns the value of the "connection_id" field in the mutation.
+func (m *HostingProjectMutation) ConnectionID() (r uuid.UUID, exists bool) {
+	v := m.connection
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnectionID returns the old "connection_id" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldConnectionID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnectionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnectionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnectionID: %w", err)
+	}
+	return oldValue.ConnectionID, nil
+}
+
+// ResetConnectionID resets all changes to the "connection_id" field.
+func (m *HostingProjectMutation) ResetConnectionID() {
+	m.connection = nil
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *HostingProjectMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *HostingProjectMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *HostingProjectMutation) ResetExternalID() {
+	m.external_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *HostingProjectMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *HostingProjectMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *HostingProjectMutation) ResetName() {
+	m.name = nil
+}
+
+// SetFramework sets the "framework" field.
+func (m *HostingProjectMutation) SetFramework(s string) {
+	m.framework = &s
+}
+
+// Framework returns the value of the "framework" field in the mutation.
+func (m *HostingProjectMutation) Framework() (r string, exists bool) {
+	v := m.framework
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFramework returns the old "framework" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldFramework(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFramework is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFramework requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFramework: %w", err)
+	}
+	return oldValue.Framework, nil
+}
+
+// ClearFramework clears the value of the "framework" field.
+func (m *HostingProjectMutation) ClearFramework() {
+	m.framework = nil
+	m.clearedFields[hostingproject.FieldFramework] = struct{}{}
+}
+
+// FrameworkCleared returns if the "framework" field was cleared in this mutation.
+func (m *HostingProjectMutation) FrameworkCleared() bool {
+	_, ok := m.clearedFields[hostingproject.FieldFramework]
+	return ok
+}
+
+// ResetFramework resets all changes to the "framework" field.
+func (m *HostingProjectMutation) ResetFramework() {
+	m.framework = nil
+	delete(m.clearedFields, hostingproject.FieldFramework)
+}
+
+// SetRepository sets the "repository" field.
+func (m *HostingProjectMutation) SetRepository(s string) {
+	m.repository = &s
+}
+
+// Repository returns the value of the "repository" field in the mutation.
+func (m *HostingProjectMutation) Repository() (r string, exists bool) {
+	v := m.repository
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRepository returns the old "repository" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldRepository(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRepository is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRepository requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRepository: %w", err)
+	}
+	return oldValue.Repository, nil
+}
+
+// ClearRepository clears the value of the "repository" field.
+func (m *HostingProjectMutation) ClearRepository() {
+	m.repository = nil
+	m.clearedFields[hostingproject.FieldRepository] = struct{}{}
+}
+
+// RepositoryCleared returns if the "repository" field was cleared in this mutation.
+func (m *HostingProjectMutation) RepositoryCleared() bool {
+	_, ok := m.clearedFields[hostingproject.FieldRepository]
+	return ok
+}
+
+// ResetRepository resets all changes to the "repository" field.
+func (m *HostingProjectMutation) ResetRepository() {
+	m.repository = nil
+	delete(m.clearedFields, hostingproject.FieldRepository)
+}
+
+// SetEnvironments sets the "environments" field.
+func (m *HostingProjectMutation) SetEnvironments(s []string) {
+	m.environments = &s
+	m.appendenvironments = nil
+}
+
+// Environments returns the value of the "environments" field in the mutation.
+func (m *HostingProjectMutation) Environments() (r []string, exists bool) {
+	v := m.environments
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEnvironments returns the old "environments" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldEnvironments(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEnvironments is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEnvironments requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEnvironments: %w", err)
+	}
+	return oldValue.Environments, nil
+}
+
+// AppendEnvironments adds s to the "environments" field.
+func (m *HostingProjectMutation) AppendEnvironments(s []string) {
+	m.appendenvironments = append(m.appendenvironments, s...)
+}
+
+// AppendedEnvironments returns the list of values that were appended to the "environments" field in this mutation.
+func (m *HostingProjectMutation) AppendedEnvironments() ([]string, bool) {
+	if len(m.appendenvironments) == 0 {
+		return nil, false
+	}
+	return m.appendenvironments, true
+}
+
+// ResetEnvironments resets all changes to the "environments" field.
+func (m *HostingProjectMutation) ResetEnvironments() {
+	m.environments = nil
+	m.appendenvironments = nil
+}
+
+// SetServices sets the "services" field.
+func (m *HostingProjectMutation) SetServices(s []string) {
+	m.services = &s
+	m.appendservices = nil
+}
+
+// Services returns the value of the "services" field in the mutation.
+func (m *HostingProjectMutation) Services() (r []string, exists bool) {
+	v := m.services
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldServices returns the old "services" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldServices(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldServices is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldServices requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldServices: %w", err)
+	}
+	return oldValue.Services, nil
+}
+
+// AppendServices adds s to the "services" field.
+func (m *HostingProjectMutation) AppendServices(s []string) {
+	m.appendservices = append(m.appendservices, s...)
+}
+
+// AppendedServices returns the list of values that were appended to the "services" field in this mutation.
+func (m *HostingProjectMutation) AppendedServices() ([]string, bool) {
+	if len(m.appendservices) == 0 {
+		return nil, false
+	}
+	return m.appendservices, true
+}
+
+// ResetServices resets all changes to the "services" field.
+func (m *HostingProjectMutation) ResetServices() {
+	m.services = nil
+	m.appendservices = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *HostingProjectMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *HostingProjectMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *HostingProjectMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetSeenAt sets the "seen_at" field.
+func (m *HostingProjectMutation) SetSeenAt(t time.Time) {
+	m.seen_at = &t
+}
+
+// SeenAt returns the value of the "seen_at" field in the mutation.
+func (m *HostingProjectMutation) SeenAt() (r time.Time, exists bool) {
+	v := m.seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSeenAt returns the old "seen_at" field's value of the HostingProject entity.
+// If the HostingProject object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *HostingProjectMutation) OldSeenAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSeenAt: %w", err)
+	}
+	return oldValue.SeenAt, nil
+}
+
+// ResetSeenAt resets all changes to the "seen_at" field.
+func (m *HostingProjectMutation) ResetSeenAt() {
+	m.seen_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *HostingProjectMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *HostingProjectMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[hostingproject.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *HostingProjectMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *HostingProjectMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *HostingProjectMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *HostingProjectMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearConnection clears the "connection" edge to the IntegrationConnection entity.
+func (m *HostingProjectMutation) ClearConnection() {
+	m.clearedconnection = true
+	m.clearedFields[hostingproject.FieldConnectionID] = struct{}{}
+}
+
+// ConnectionCleared reports if the "connection" edge to the IntegrationConnection entity was cleared.
+func (m *HostingProjectMutation) ConnectionCleared() bool {
+	return m.clearedconnection
+}
+
+// ConnectionIDs returns the "connection" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ConnectionID instead. It exists only for internal usage by the builders.
+func (m *HostingProjectMutation) ConnectionIDs() (ids []uuid.UUID) {
+	if id := m.connection; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetConnection resets all changes to the "connection" edge.
+func (m *HostingProjectMutation) ResetConnection() {
+	m.connection = nil
+	m.clearedconnection = false
+}
+
+// Where appends a list predicates to the HostingProjectMutation builder.
+func (m *HostingProjectMutation) Where(ps ...predicate.HostingProject) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the HostingProjectMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *HostingProjectMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.HostingProject, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *HostingProjectMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *HostingProjectMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (HostingProject).
+func (m *HostingProjectMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *HostingProjectMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.organization != nil {
+		fields = append(fields, hostingproject.FieldOrgID)
+	}
+	if m.connection != nil {
+		fields = append(fields, hostingproject.FieldConnectionID)
+	}
+	if m.external_id != nil {
+		fields = append(fields, hostingproject.FieldExternalID)
+	}
+	if m.name != nil {
+		fields = append(fields, hostingproject.FieldName)
+	}
+	if m.framework != nil {
+		fields = append(fields, hostingproject.FieldFramework)
+	}
+	if m.repository != nil {
+		fields = append(fields, hostingproject.FieldRepository)
+	}
+	if m.environments != nil {
+		fields = append(fields, hostingproject.FieldEnvironments)
+	}
+	if m.services != nil {
+		fields = append(fields, hostingproject.FieldServices)
+	}
+	if m.created_at != nil {
+		fields = append(fields, hostingproject.FieldCreatedAt)
+	}
+	if m.seen_at != nil {
+		fields = append(fields, hostingproject.FieldSeenAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *HostingProjectMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case hostingproject.FieldOrgID:
+		return m.OrgID()
+	case hostingproject.FieldConnectionID:
+		return m.ConnectionID()
+	case hostingproject.FieldExternalID:
+		return m.ExternalID()
+	case hostingproject.FieldName:
+		return m.Name()
+	case hostingproject.FieldFramework:
+		return m.Framework()
+	case hostingproject.FieldRepository:
+		return m.Repository()
+	case hostingproject.FieldEnvironments:
+		return m.Environments()
+	case hostingproject.FieldServices:
+		return m.Services()
+	case hostingproject.FieldCreatedAt:
+		return m.CreatedAt()
+	case hostingproject.FieldSeenAt:
+		return m.SeenAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *HostingProjectMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case hostingproject.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case hostingproject.FieldConnectionID:
+		return m.OldConnectionID(ctx)
+	case hostingproject.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case hostingproject.FieldName:
+		return m.OldName(ctx)
+	case hostingproject.FieldFramework:
+		return m.OldFramework(ctx)
+	case hostingproject.FieldRepository:
+		return m.OldRepository(ctx)
+	case hostingproject.FieldEnvironments:
+		return m.OldEnvironments(ctx)
+	case hostingproject.FieldServices:
+		return m.OldServices(ctx)
+	case hostingproject.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case hostingproject.FieldSeenAt:
+		return m.OldSeenAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown HostingProject field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *HostingProjectMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case hostingproject.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case hostingproject.FieldConnectionID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnectionID(v)
+		return nil
+	case hostingproject.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case hostingproject.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case hostingproject.FieldFramework:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFramework(v)
+		return nil
+	case hostingproject.FieldRepository:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRepository(v)
+		return nil
+	case hostingproject.FieldEnvironments:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEnvironments(v)
+		return nil
+	case hostingproject.FieldServices:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetServices(v)
+		return nil
+	case hostingproject.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case hostingproject.FieldSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSeenAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown HostingProject field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *HostingProjectMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *HostingProjectMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *HostingProjectMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown HostingProject numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *HostingProjectMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(hostingproject.FieldFramework) {
+		fields = append(fields, hostingproject.FieldFramework)
+	}
+	if m.FieldCleared(hostingproject.FieldRepository) {
+		fields = append(fields, hostingproject.FieldRepository)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *HostingProjectMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *HostingProjectMutation) ClearField(name string) error {
+	switch name {
+	case hostingproject.FieldFramework:
+		m.ClearFramework()
+		return nil
+	case hostingproject.FieldRepository:
+		m.ClearRepository()
+		return nil
+	}
+	return fmt.Errorf("unknown HostingProject nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *HostingProjectMutation) ResetField(name string) error {
+	switch name {
+	case hostingproject.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case hostingproject.FieldConnectionID:
+		m.ResetConnectionID()
+		return nil
+	case hostingproject.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case hostingproject.FieldName:
+		m.ResetName()
+		return nil
+	case hostingproject.FieldFramework:
+		m.ResetFramework()
+		return nil
+	case hostingproject.FieldRepository:
+		m.ResetRepository()
+		return nil
+	case hostingproject.FieldEnvironments:
+		m.ResetEnvironments()
+		return nil
+	case hostingproject.FieldServices:
+		m.ResetServices()
+		return nil
+	case hostingproject.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case hostingproject.FieldSeenAt:
+		m.ResetSeenAt()
+		return nil
+	}
+	return fmt.Errorf("unknown HostingProject field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *HostingProjectMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, hostingproject.EdgeOrganization)
+	}
+	if m.connection != nil {
+		edges = append(edges, hostingproject.EdgeConnection)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *HostingProjectMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case hostingproject.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case hostingproject.EdgeConnection:
+		if id := m.connection; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *HostingProjectMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *HostingProjectMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *HostingProjectMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, hostingproject.EdgeOrganization)
+	}
+	if m.clearedconnection {
+		edges = append(edges, hostingproject.EdgeConnection)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *HostingProjectMutation) EdgeCleared(name string) bool {
+	switch name {
+	case hostingproject.EdgeOrganization:
+		return m.clearedorganization
+	case hostingproject.EdgeConnection:
+		return m.clearedconnection
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *HostingProjectMutation) ClearEdge(name string) error {
+	switch name {
+	case hostingproject.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case hostingproject.EdgeConnection:
+		m.ClearConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown HostingProject unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *HostingProjectMutation) ResetEdge(name string) error {
+	switch name {
+	case hostingproject.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case hostingproject.EdgeConnection:
+		m.ResetConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown HostingProject edge %s", name)
+}
+
 // IdempotencyKeyMutation represents an operation that mutates the IdempotencyKey nodes in the graph.
 type IdempotencyKeyMutation struct {
 	config
@@ -36942,45 +39303,51 @@ func (m *IngestUsageMutation) ResetEdge(name string) error {
 // IntegrationConnectionMutation represents an operation that mutates the IntegrationConnection nodes in the graph.
 type IntegrationConnectionMutation struct {
 	config
-	op                    Op
-	typ                   string
-	id                    *uuid.UUID
-	shard                 *int
-	addshard              *int
-	provider              *string
-	base_url              *string
-	external_id           *string
-	name                  *string
-	state                 *integrationconnection.State
-	reason                *string
-	settings              *json.RawMessage
-	appendsettings        json.RawMessage
-	credentials           *[]byte
-	credential_version    *int
-	addcredential_version *int
-	connected_by          *string
-	connected_at          *time.Time
-	state_changed_at      *time.Time
-	sync_due_at           *time.Time
-	last_sync_at          *time.Time
-	last_sync_error       *string
-	failures              *int
-	addfailures           *int
-	failing_since         *time.Time
-	created_at            *time.Time
-	updated_at            *time.Time
-	clearedFields         map[string]struct{}
-	organization          *string
-	clearedorganization   bool
-	repositories          map[uuid.UUID]struct{}
-	removedrepositories   map[uuid.UUID]struct{}
-	clearedrepositories   bool
-	channels              map[uuid.UUID]struct{}
-	removedchannels       map[uuid.UUID]struct{}
-	clearedchannels       bool
-	done                  bool
-	oldValue              func(context.Context) (*IntegrationConnection, error)
-	predicates            []predicate.IntegrationConnection
+	op                         Op
+	typ                        string
+	id                         *uuid.UUID
+	shard                      *int
+	addshard                   *int
+	provider                   *string
+	base_url                   *string
+	external_id                *string
+	name                       *string
+	state                      *integrationconnection.State
+	reason                     *string
+	settings                   *json.RawMessage
+	appendsettings             json.RawMessage
+	credentials                *[]byte
+	credential_version         *int
+	addcredential_version      *int
+	connected_by               *string
+	connected_at               *time.Time
+	state_changed_at           *time.Time
+	sync_due_at                *time.Time
+	last_sync_at               *time.Time
+	last_sync_error            *string
+	failures                   *int
+	addfailures                *int
+	failing_since              *time.Time
+	created_at                 *time.Time
+	updated_at                 *time.Time
+	clearedFields              map[string]struct{}
+	organization               *string
+	clearedorganization        bool
+	repositories               map[uuid.UUID]struct{}
+	removedrepositories        map[uuid.UUID]struct{}
+	clearedrepositories        bool
+	channels                   map[uuid.UUID]struct{}
+	removedchannels            map[uuid.UUID]struct{}
+	clearedchannels            bool
+	hosting_projects           map[uuid.UUID]struct{}
+	removedhosting_projects    map[uuid.UUID]struct{}
+	clearedhosting_projects    bool
+	hosting_deployments        map[uuid.UUID]struct{}
+	removedhosting_deployments map[uuid.UUID]struct{}
+	clearedhosting_deployments bool
+	done                       bool
+	oldValue                   func(context.Context) (*IntegrationConnection, error)
+	predicates                 []predicate.IntegrationConnection
 }
 
 var _ ent.Mutation = (*IntegrationConnectionMutation)(nil)
@@ -38144,6 +40511,114 @@ func (m *IntegrationConnectionMutation) ResetChannels() {
 	m.removedchannels = nil
 }
 
+// AddHostingProjectIDs adds the "hosting_projects" edge to the HostingProject entity by ids.
+func (m *IntegrationConnectionMutation) AddHostingProjectIDs(ids ...uuid.UUID) {
+	if m.hosting_projects == nil {
+		m.hosting_projects = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.hosting_projects[ids[i]] = struct{}{}
+	}
+}
+
+// ClearHostingProjects clears the "hosting_projects" edge to the HostingProject entity.
+func (m *IntegrationConnectionMutation) ClearHostingProjects() {
+	m.clearedhosting_projects = true
+}
+
+// HostingProjectsCleared reports if the "hosting_projects" edge to the HostingProject entity was cleared.
+func (m *IntegrationConnectionMutation) HostingProjectsCleared() bool {
+	return m.clearedhosting_projects
+}
+
+// RemoveHostingProjectIDs removes the "hosting_projects" edge to the HostingProject entity by IDs.
+func (m *IntegrationConnectionMutation) RemoveHostingProjectIDs(ids ...uuid.UUID) {
+	if m.removedhosting_projects == nil {
+		m.removedhosting_projects = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.hosting_projects, ids[i])
+		m.removedhosting_projects[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedHostingProjects returns the removed IDs of the "hosting_projects" edge to the HostingProject entity.
+func (m *IntegrationConnectionMutation) RemovedHostingProjectsIDs() (ids []uuid.UUID) {
+	for id := range m.removedhosting_projects {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// HostingProjectsIDs returns the "hosting_projects" edge IDs in the mutation.
+func (m *IntegrationConnectionMutation) HostingProjectsIDs() (ids []uuid.UUID) {
+	for id := range m.hosting_projects {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetHostingProjects resets all changes to the "hosting_projects" edge.
+func (m *IntegrationConnectionMutation) ResetHostingProjects() {
+	m.hosting_projects = nil
+	m.clearedhosting_projects = false
+	m.removedhosting_projects = nil
+}
+
+// AddHostingDeploymentIDs adds the "hosting_deployments" edge to the HostingDeployment entity by ids.
+func (m *IntegrationConnectionMutation) AddHostingDeploymentIDs(ids ...uuid.UUID) {
+	if m.hosting_deployments == nil {
+		m.hosting_deployments = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.hosting_deployments[ids[i]] = struct{}{}
+	}
+}
+
+// ClearHostingDeployments clears the "hosting_deployments" edge to the HostingDeployment entity.
+func (m *IntegrationConnectionMutation) ClearHostingDeployments() {
+	m.clearedhosting_deployments = true
+}
+
+// HostingDeploymentsCleared reports if the "hosting_deployments" edge to the HostingDeployment entity was cleared.
+func (m *IntegrationConnectionMutation) HostingDeploymentsCleared() bool {
+	return m.clearedhosting_deployments
+}
+
+// RemoveHostingDeploymentIDs removes the "hosting_deployments" edge to the HostingDeployment entity by IDs.
+func (m *IntegrationConnectionMutation) RemoveHostingDeploymentIDs(ids ...uuid.UUID) {
+	if m.removedhosting_deployments == nil {
+		m.removedhosting_deployments = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.hosting_deployments, ids[i])
+		m.removedhosting_deployments[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedHostingDeployments returns the removed IDs of the "hosting_deployments" edge to the HostingDeployment entity.
+func (m *IntegrationConnectionMutation) RemovedHostingDeploymentsIDs() (ids []uuid.UUID) {
+	for id := range m.removedhosting_deployments {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// HostingDeploymentsIDs returns the "hosting_deployments" edge IDs in the mutation.
+func (m *IntegrationConnectionMutation) HostingDeploymentsIDs() (ids []uuid.UUID) {
+	for id := range m.hosting_deployments {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetHostingDeployments resets all changes to the "hosting_deployments" edge.
+func (m *IntegrationConnectionMutation) ResetHostingDeployments() {
+	m.hosting_deployments = nil
+	m.clearedhosting_deployments = false
+	m.removedhosting_deployments = nil
+}
+
 // Where appends a list predicates to the IntegrationConnectionMutation builder.
 func (m *IntegrationConnectionMutation) Where(ps ...predicate.IntegrationConnection) {
 	m.predicates = append(m.predicates, ps...)
@@ -38695,7 +41170,7 @@ func (m *IntegrationConnectionMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *IntegrationConnectionMutation) AddedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
 	if m.organization != nil {
 		edges = append(edges, integrationconnection.EdgeOrganization)
 	}
@@ -38704,6 +41179,12 @@ func (m *IntegrationConnectionMutation) AddedEdges() []string {
 	}
 	if m.channels != nil {
 		edges = append(edges, integrationconnection.EdgeChannels)
+	}
+	if m.hosting_projects != nil {
+		edges = append(edges, integrationconnection.EdgeHostingProjects)
+	}
+	if m.hosting_deployments != nil {
+		edges = append(edges, integrationconnection.EdgeHostingDeployments)
 	}
 	return edges
 }
@@ -38728,18 +41209,36 @@ func (m *IntegrationConnectionMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case integrationconnection.EdgeHostingProjects:
+		ids := make([]ent.Value, 0, len(m.hosting_projects))
+		for id := range m.hosting_projects {
+			ids = append(ids, id)
+		}
+		return ids
+	case integrationconnection.EdgeHostingDeployments:
+		ids := make([]ent.Value, 0, len(m.hosting_deployments))
+		for id := range m.hosting_deployments {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *IntegrationConnectionMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
 	if m.removedrepositories != nil {
 		edges = append(edges, integrationconnection.EdgeRepositories)
 	}
 	if m.removedchannels != nil {
 		edges = append(edges, integrationconnection.EdgeChannels)
+	}
+	if m.removedhosting_projects != nil {
+		edges = append(edges, integrationconnection.EdgeHostingProjects)
+	}
+	if m.removedhosting_deployments != nil {
+		edges = append(edges, integrationconnection.EdgeHostingDeployments)
 	}
 	return edges
 }
@@ -38760,13 +41259,25 @@ func (m *IntegrationConnectionMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case integrationconnection.EdgeHostingProjects:
+		ids := make([]ent.Value, 0, len(m.removedhosting_projects))
+		for id := range m.removedhosting_projects {
+			ids = append(ids, id)
+		}
+		return ids
+	case integrationconnection.EdgeHostingDeployments:
+		ids := make([]ent.Value, 0, len(m.removedhosting_deployments))
+		for id := range m.removedhosting_deployments {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *IntegrationConnectionMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 3)
+	edges := make([]string, 0, 5)
 	if m.clearedorganization {
 		edges = append(edges, integrationconnection.EdgeOrganization)
 	}
@@ -38775,6 +41286,12 @@ func (m *IntegrationConnectionMutation) ClearedEdges() []string {
 	}
 	if m.clearedchannels {
 		edges = append(edges, integrationconnection.EdgeChannels)
+	}
+	if m.clearedhosting_projects {
+		edges = append(edges, integrationconnection.EdgeHostingProjects)
+	}
+	if m.clearedhosting_deployments {
+		edges = append(edges, integrationconnection.EdgeHostingDeployments)
 	}
 	return edges
 }
@@ -38789,6 +41306,10 @@ func (m *IntegrationConnectionMutation) EdgeCleared(name string) bool {
 		return m.clearedrepositories
 	case integrationconnection.EdgeChannels:
 		return m.clearedchannels
+	case integrationconnection.EdgeHostingProjects:
+		return m.clearedhosting_projects
+	case integrationconnection.EdgeHostingDeployments:
+		return m.clearedhosting_deployments
 	}
 	return false
 }
@@ -38816,6 +41337,12 @@ func (m *IntegrationConnectionMutation) ResetEdge(name string) error {
 		return nil
 	case integrationconnection.EdgeChannels:
 		m.ResetChannels()
+		return nil
+	case integrationconnection.EdgeHostingProjects:
+		m.ResetHostingProjects()
+		return nil
+	case integrationconnection.EdgeHostingDeployments:
+		m.ResetHostingDeployments()
 		return nil
 	}
 	return fmt.Errorf("unknown IntegrationConnection edge %s", name)
@@ -49246,6 +51773,12 @@ type OrganizationMutation struct {
 	chat_channels                    map[uuid.UUID]struct{}
 	removedchat_channels             map[uuid.UUID]struct{}
 	clearedchat_channels             bool
+	hosting_projects                 map[uuid.UUID]struct{}
+	removedhosting_projects          map[uuid.UUID]struct{}
+	clearedhosting_projects          bool
+	hosting_deployments              map[uuid.UUID]struct{}
+	removedhosting_deployments       map[uuid.UUID]struct{}
+	clearedhosting_deployments       bool
 	integration_identities           map[uuid.UUID]struct{}
 	removedintegration_identities    map[uuid.UUID]struct{}
 	clearedintegration_identities    bool
@@ -51635,6 +54168,114 @@ func (m *OrganizationMutation) ResetChatChannels() {
 	m.removedchat_channels = nil
 }
 
+// AddHostingProjectIDs adds the "hosting_projects" edge to the HostingProject entity by ids.
+func (m *OrganizationMutation) AddHostingProjectIDs(ids ...uuid.UUID) {
+	if m.hosting_projects == nil {
+		m.hosting_projects = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.hosting_projects[ids[i]] = struct{}{}
+	}
+}
+
+// ClearHostingProjects clears the "hosting_projects" edge to the HostingProject entity.
+func (m *OrganizationMutation) ClearHostingProjects() {
+	m.clearedhosting_projects = true
+}
+
+// HostingProjectsCleared reports if the "hosting_projects" edge to the HostingProject entity was cleared.
+func (m *OrganizationMutation) HostingProjectsCleared() bool {
+	return m.clearedhosting_projects
+}
+
+// RemoveHostingProjectIDs removes the "hosting_projects" edge to the HostingProject entity by IDs.
+func (m *OrganizationMutation) RemoveHostingProjectIDs(ids ...uuid.UUID) {
+	if m.removedhosting_projects == nil {
+		m.removedhosting_projects = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.hosting_projects, ids[i])
+		m.removedhosting_projects[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedHostingProjects returns the removed IDs of the "hosting_projects" edge to the HostingProject entity.
+func (m *OrganizationMutation) RemovedHostingProjectsIDs() (ids []uuid.UUID) {
+	for id := range m.removedhosting_projects {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// HostingProjectsIDs returns the "hosting_projects" edge IDs in the mutation.
+func (m *OrganizationMutation) HostingProjectsIDs() (ids []uuid.UUID) {
+	for id := range m.hosting_projects {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetHostingProjects resets all changes to the "hosting_projects" edge.
+func (m *OrganizationMutation) ResetHostingProjects() {
+	m.hosting_projects = nil
+	m.clearedhosting_projects = false
+	m.removedhosting_projects = nil
+}
+
+// AddHostingDeploymentIDs adds the "hosting_deployments" edge to the HostingDeployment entity by ids.
+func (m *OrganizationMutation) AddHostingDeploymentIDs(ids ...uuid.UUID) {
+	if m.hosting_deployments == nil {
+		m.hosting_deployments = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.hosting_deployments[ids[i]] = struct{}{}
+	}
+}
+
+// ClearHostingDeployments clears the "hosting_deployments" edge to the HostingDeployment entity.
+func (m *OrganizationMutation) ClearHostingDeployments() {
+	m.clearedhosting_deployments = true
+}
+
+// HostingDeploymentsCleared reports if the "hosting_deployments" edge to the HostingDeployment entity was cleared.
+func (m *OrganizationMutation) HostingDeploymentsCleared() bool {
+	return m.clearedhosting_deployments
+}
+
+// RemoveHostingDeploymentIDs removes the "hosting_deployments" edge to the HostingDeployment entity by IDs.
+func (m *OrganizationMutation) RemoveHostingDeploymentIDs(ids ...uuid.UUID) {
+	if m.removedhosting_deployments == nil {
+		m.removedhosting_deployments = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.hosting_deployments, ids[i])
+		m.removedhosting_deployments[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedHostingDeployments returns the removed IDs of the "hosting_deployments" edge to the HostingDeployment entity.
+func (m *OrganizationMutation) RemovedHostingDeploymentsIDs() (ids []uuid.UUID) {
+	for id := range m.removedhosting_deployments {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// HostingDeploymentsIDs returns the "hosting_deployments" edge IDs in the mutation.
+func (m *OrganizationMutation) HostingDeploymentsIDs() (ids []uuid.UUID) {
+	for id := range m.hosting_deployments {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetHostingDeployments resets all changes to the "hosting_deployments" edge.
+func (m *OrganizationMutation) ResetHostingDeployments() {
+	m.hosting_deployments = nil
+	m.clearedhosting_deployments = false
+	m.removedhosting_deployments = nil
+}
+
 // AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by ids.
 func (m *OrganizationMutation) AddIntegrationIdentityIDs(ids ...uuid.UUID) {
 	if m.integration_identities == nil {
@@ -51856,7 +54497,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 42)
+	edges := make([]string, 0, 44)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -51979,6 +54620,12 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.chat_channels != nil {
 		edges = append(edges, organization.EdgeChatChannels)
+	}
+	if m.hosting_projects != nil {
+		edges = append(edges, organization.EdgeHostingProjects)
+	}
+	if m.hosting_deployments != nil {
+		edges = append(edges, organization.EdgeHostingDeployments)
 	}
 	if m.integration_identities != nil {
 		edges = append(edges, organization.EdgeIntegrationIdentities)
@@ -52230,6 +54877,18 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeHostingProjects:
+		ids := make([]ent.Value, 0, len(m.hosting_projects))
+		for id := range m.hosting_projects {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeHostingDeployments:
+		ids := make([]ent.Value, 0, len(m.hosting_deployments))
+		for id := range m.hosting_deployments {
+			ids = append(ids, id)
+		}
+		return ids
 	case organization.EdgeIntegrationIdentities:
 		ids := make([]ent.Value, 0, len(m.integration_identities))
 		for id := range m.integration_identities {
@@ -52242,7 +54901,7 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 42)
+	edges := make([]string, 0, 44)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -52356,6 +55015,12 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedchat_channels != nil {
 		edges = append(edges, organization.EdgeChatChannels)
+	}
+	if m.removedhosting_projects != nil {
+		edges = append(edges, organization.EdgeHostingProjects)
+	}
+	if m.removedhosting_deployments != nil {
+		edges = append(edges, organization.EdgeHostingDeployments)
 	}
 	if m.removedintegration_identities != nil {
 		edges = append(edges, organization.EdgeIntegrationIdentities)
@@ -52595,6 +55260,18 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgeHostingProjects:
+		ids := make([]ent.Value, 0, len(m.removedhosting_projects))
+		for id := range m.removedhosting_projects {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeHostingDeployments:
+		ids := make([]ent.Value, 0, len(m.removedhosting_deployments))
+		for id := range m.removedhosting_deployments {
+			ids = append(ids, id)
+		}
+		return ids
 	case organization.EdgeIntegrationIdentities:
 		ids := make([]ent.Value, 0, len(m.removedintegration_identities))
 		for id := range m.removedintegration_identities {
@@ -52607,7 +55284,7 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 42)
+	edges := make([]string, 0, 44)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -52731,6 +55408,12 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearedchat_channels {
 		edges = append(edges, organization.EdgeChatChannels)
 	}
+	if m.clearedhosting_projects {
+		edges = append(edges, organization.EdgeHostingProjects)
+	}
+	if m.clearedhosting_deployments {
+		edges = append(edges, organization.EdgeHostingDeployments)
+	}
 	if m.clearedintegration_identities {
 		edges = append(edges, organization.EdgeIntegrationIdentities)
 	}
@@ -52823,6 +55506,10 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedsource_repositories
 	case organization.EdgeChatChannels:
 		return m.clearedchat_channels
+	case organization.EdgeHostingProjects:
+		return m.clearedhosting_projects
+	case organization.EdgeHostingDeployments:
+		return m.clearedhosting_deployments
 	case organization.EdgeIntegrationIdentities:
 		return m.clearedintegration_identities
 	}
@@ -52972,6 +55659,12 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeChatChannels:
 		m.ResetChatChannels()
+		return nil
+	case organization.EdgeHostingProjects:
+		m.ResetHostingProjects()
+		return nil
+	case organization.EdgeHostingDeployments:
+		m.ResetHostingDeployments()
 		return nil
 	case organization.EdgeIntegrationIdentities:
 		m.ResetIntegrationIdentities()

@@ -117,11 +117,15 @@ type OrganizationEdges struct {
 	SourceRepositories []*SourceRepository `json:"source_repositories,omitempty"`
 	// ChatChannels holds the value of the chat_channels edge.
 	ChatChannels []*ChatChannel `json:"chat_channels,omitempty"`
+	// HostingProjects holds the value of the hosting_projects edge.
+	HostingProjects []*HostingProject `json:"hosting_projects,omitempty"`
+	// HostingDeployments holds the value of the hosting_deployments edge.
+	HostingDeployments []*HostingDeployment `json:"hosting_deployments,omitempty"`
 	// IntegrationIdentities holds the value of the integration_identities edge.
 	IntegrationIdentities []*IntegrationIdentity `json:"integration_identities,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [42]bool
+	loadedTypes [44]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -499,10 +503,28 @@ func (e OrganizationEdges) ChatChannelsOrErr() ([]*ChatChannel, error) {
 	return nil, &NotLoadedError{edge: "chat_channels"}
 }
 
+// HostingProjectsOrErr returns the HostingProjects value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) HostingProjectsOrErr() ([]*HostingProject, error) {
+	if e.loadedTypes[41] {
+		return e.HostingProjects, nil
+	}
+	return nil, &NotLoadedError{edge: "hosting_projects"}
+}
+
+// HostingDeploymentsOrErr returns the HostingDeployments value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) HostingDeploymentsOrErr() ([]*HostingDeployment, error) {
+	if e.loadedTypes[42] {
+		return e.HostingDeployments, nil
+	}
+	return nil, &NotLoadedError{edge: "hosting_deployments"}
+}
+
 // IntegrationIdentitiesOrErr returns the IntegrationIdentities value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IntegrationIdentitiesOrErr() ([]*IntegrationIdentity, error) {
-	if e.loadedTypes[41] {
+	if e.loadedTypes[43] {
 		return e.IntegrationIdentities, nil
 	}
 	return nil, &NotLoadedError{edge: "integration_identities"}
@@ -772,6 +794,16 @@ func (_m *Organization) QuerySourceRepositories() *SourceRepositoryQuery {
 // QueryChatChannels queries the "chat_channels" edge of the Organization entity.
 func (_m *Organization) QueryChatChannels() *ChatChannelQuery {
 	return NewOrganizationClient(_m.config).QueryChatChannels(_m)
+}
+
+// QueryHostingProjects queries the "hosting_projects" edge of the Organization entity.
+func (_m *Organization) QueryHostingProjects() *HostingProjectQuery {
+	return NewOrganizationClient(_m.config).QueryHostingProjects(_m)
+}
+
+// QueryHostingDeployments queries the "hosting_deployments" edge of the Organization entity.
+func (_m *Organization) QueryHostingDeployments() *HostingDeploymentQuery {
+	return NewOrganizationClient(_m.config).QueryHostingDeployments(_m)
 }
 
 // QueryIntegrationIdentities queries the "integration_identities" edge of the Organization entity.

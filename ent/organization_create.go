@@ -35,6 +35,8 @@ import (
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
 	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
@@ -715,6 +717,36 @@ func (_c *OrganizationCreate) AddChatChannels(v ...*ChatChannel) *OrganizationCr
 		ids[i] = v[i].ID
 	}
 	return _c.AddChatChannelIDs(ids...)
+}
+
+// AddHostingProjectIDs adds the "hosting_projects" edge to the HostingProject entity by IDs.
+func (_c *OrganizationCreate) AddHostingProjectIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddHostingProjectIDs(ids...)
+	return _c
+}
+
+// AddHostingProjects adds the "hosting_projects" edges to the HostingProject entity.
+func (_c *OrganizationCreate) AddHostingProjects(v ...*HostingProject) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddHostingProjectIDs(ids...)
+}
+
+// AddHostingDeploymentIDs adds the "hosting_deployments" edge to the HostingDeployment entity by IDs.
+func (_c *OrganizationCreate) AddHostingDeploymentIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddHostingDeploymentIDs(ids...)
+	return _c
+}
+
+// AddHostingDeployments adds the "hosting_deployments" edges to the HostingDeployment entity.
+func (_c *OrganizationCreate) AddHostingDeployments(v ...*HostingDeployment) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddHostingDeploymentIDs(ids...)
 }
 
 // AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
@@ -1487,6 +1519,38 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.HostingProjectsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingProjectsTable,
+			Columns: []string{organization.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.HostingDeploymentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingDeploymentsTable,
+			Columns: []string{organization.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -35,6 +35,8 @@ import (
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
 	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
@@ -107,6 +109,8 @@ type OrganizationQuery struct {
 	withIntegrationLogins       *IntegrationLoginQuery
 	withSourceRepositories      *SourceRepositoryQuery
 	withChatChannels            *ChatChannelQuery
+	withHostingProjects         *HostingProjectQuery
+	withHostingDeployments      *HostingDeploymentQuery
 	withIntegrationIdentities   *IntegrationIdentityQuery
 	modifiers                   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
@@ -1047,6 +1051,50 @@ func (_q *OrganizationQuery) QueryChatChannels() *ChatChannelQuery {
 	return query
 }
 
+// QueryHostingProjects chains the current query on the "hosting_projects" edge.
+func (_q *OrganizationQuery) QueryHostingProjects() *HostingProjectQuery {
+	query := (&HostingProjectClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(hostingproject.Table, hostingproject.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.HostingProjectsTable, organization.HostingProjectsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryHostingDeployments chains the current query on the "hosting_deployments" edge.
+func (_q *OrganizationQuery) QueryHostingDeployments() *HostingDeploymentQuery {
+	query := (&HostingDeploymentClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(hostingdeployment.Table, hostingdeployment.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.HostingDeploymentsTable, organization.HostingDeploymentsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // QueryIntegrationIdentities chains the current query on the "integration_identities" edge.
 func (_q *OrganizationQuery) QueryIntegrationIdentities() *IntegrationIdentityQuery {
 	query := (&IntegrationIdentityClient{config: _q.config}).Query()
@@ -1302,6 +1350,8 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withIntegrationLogins:       _q.withIntegrationLogins.Clone(),
 		withSourceRepositories:      _q.withSourceRepositories.Clone(),
 		withChatChannels:            _q.withChatChannels.Clone(),
+		withHostingProjects:         _q.withHostingProjects.Clone(),
+		withHostingDeployments:      _q.withHostingDeployments.Clone(),
 		withIntegrationIdentities:   _q.withIntegrationIdentities.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
@@ -1761,6 +1811,28 @@ func (_q *OrganizationQuery) WithChatChannels(opts ...func(*ChatChannelQuery)) *
 	return _q
 }
 
+// WithHostingProjects tells the query-builder to eager-load the nodes that are connected to
+// the "hosting_projects" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithHostingProjects(opts ...func(*HostingProjectQuery)) *OrganizationQuery {
+	query := (&HostingProjectClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withHostingProjects = query
+	return _q
+}
+
+// WithHostingDeployments tells the query-builder to eager-load the nodes that are connected to
+// the "hosting_deployments" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithHostingDeployments(opts ...func(*HostingDeploymentQuery)) *OrganizationQuery {
+	query := (&HostingDeploymentClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withHostingDeployments = query
+	return _q
+}
+
 // WithIntegrationIdentities tells the query-builder to eager-load the nodes that are connected to
 // the "integration_identities" edge. The optional arguments are used to configure the query builder of the edge.
 func (_q *OrganizationQuery) WithIntegrationIdentities(opts ...func(*IntegrationIdentityQuery)) *OrganizationQuery {
@@ -1850,7 +1922,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [42]bool{
+		loadedTypes = [44]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -1892,6 +1964,8 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withIntegrationLogins != nil,
 			_q.withSourceRepositories != nil,
 			_q.withChatChannels != nil,
+			_q.withHostingProjects != nil,
+			_q.withHostingDeployments != nil,
 			_q.withIntegrationIdentities != nil,
 		}
 	)
@@ -2219,6 +2293,22 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 		if err := _q.loadChatChannels(ctx, query, nodes,
 			func(n *Organization) { n.Edges.ChatChannels = []*ChatChannel{} },
 			func(n *Organization, e *ChatChannel) { n.Edges.ChatChannels = append(n.Edges.ChatChannels, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withHostingProjects; query != nil {
+		if err := _q.loadHostingProjects(ctx, query, nodes,
+			func(n *Organization) { n.Edges.HostingProjects = []*HostingProject{} },
+			func(n *Organization, e *HostingProject) { n.Edges.HostingProjects = append(n.Edges.HostingProjects, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withHostingDeployments; query != nil {
+		if err := _q.loadHostingDeployments(ctx, query, nodes,
+			func(n *Organization) { n.Edges.HostingDeployments = []*HostingDeployment{} },
+			func(n *Organization, e *HostingDeployment) {
+				n.Edges.HostingDeployments = append(n.Edges.HostingDeployments, e)
+			}); err != nil {
 			return nil, err
 		}
 	}
@@ -3443,6 +3533,66 @@ func (_q *OrganizationQuery) loadChatChannels(ctx context.Context, query *ChatCh
 	}
 	query.Where(predicate.ChatChannel(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.ChatChannelsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadHostingProjects(ctx context.Context, query *HostingProjectQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *HostingProject)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(hostingproject.FieldOrgID)
+	}
+	query.Where(predicate.HostingProject(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.HostingProjectsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadHostingDeployments(ctx context.Context, query *HostingDeploymentQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *HostingDeployment)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(hostingdeployment.FieldOrgID)
+	}
+	query.Where(predicate.HostingDeployment(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.HostingDeploymentsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

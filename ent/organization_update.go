@@ -33,6 +33,8 @@ import (
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
 	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestoutcomes"
@@ -724,6 +726,36 @@ func (_u *OrganizationUpdate) AddChatChannels(v ...*ChatChannel) *OrganizationUp
 		ids[i] = v[i].ID
 	}
 	return _u.AddChatChannelIDs(ids...)
+}
+
+// AddHostingProjectIDs adds the "hosting_projects" edge to the HostingProject entity by IDs.
+func (_u *OrganizationUpdate) AddHostingProjectIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddHostingProjectIDs(ids...)
+	return _u
+}
+
+// AddHostingProjects adds the "hosting_projects" edges to the HostingProject entity.
+func (_u *OrganizationUpdate) AddHostingProjects(v ...*HostingProject) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddHostingProjectIDs(ids...)
+}
+
+// AddHostingDeploymentIDs adds the "hosting_deployments" edge to the HostingDeployment entity by IDs.
+func (_u *OrganizationUpdate) AddHostingDeploymentIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddHostingDeploymentIDs(ids...)
+	return _u
+}
+
+// AddHostingDeployments adds the "hosting_deployments" edges to the HostingDeployment entity.
+func (_u *OrganizationUpdate) AddHostingDeployments(v ...*HostingDeployment) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddHostingDeploymentIDs(ids...)
 }
 
 // AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
@@ -1560,6 +1592,48 @@ func (_u *OrganizationUpdate) RemoveChatChannels(v ...*ChatChannel) *Organizatio
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveChatChannelIDs(ids...)
+}
+
+// ClearHostingProjects clears all "hosting_projects" edges to the HostingProject entity.
+func (_u *OrganizationUpdate) ClearHostingProjects() *OrganizationUpdate {
+	_u.mutation.ClearHostingProjects()
+	return _u
+}
+
+// RemoveHostingProjectIDs removes the "hosting_projects" edge to HostingProject entities by IDs.
+func (_u *OrganizationUpdate) RemoveHostingProjectIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveHostingProjectIDs(ids...)
+	return _u
+}
+
+// RemoveHostingProjects removes "hosting_projects" edges to HostingProject entities.
+func (_u *OrganizationUpdate) RemoveHostingProjects(v ...*HostingProject) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveHostingProjectIDs(ids...)
+}
+
+// ClearHostingDeployments clears all "hosting_deployments" edges to the HostingDeployment entity.
+func (_u *OrganizationUpdate) ClearHostingDeployments() *OrganizationUpdate {
+	_u.mutation.ClearHostingDeployments()
+	return _u
+}
+
+// RemoveHostingDeploymentIDs removes the "hosting_deployments" edge to HostingDeployment entities by IDs.
+func (_u *OrganizationUpdate) RemoveHostingDeploymentIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveHostingDeploymentIDs(ids...)
+	return _u
+}
+
+// RemoveHostingDeployments removes "hosting_deployments" edges to HostingDeployment entities.
+func (_u *OrganizationUpdate) RemoveHostingDeployments(v ...*HostingDeployment) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveHostingDeploymentIDs(ids...)
 }
 
 // ClearIntegrationIdentities clears all "integration_identities" edges to the IntegrationIdentity entity.
@@ -3446,6 +3520,96 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.HostingProjectsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingProjectsTable,
+			Columns: []string{organization.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedHostingProjectsIDs(); len(nodes) > 0 && !_u.mutation.HostingProjectsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingProjectsTable,
+			Columns: []string{organization.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.HostingProjectsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingProjectsTable,
+			Columns: []string{organization.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.HostingDeploymentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingDeploymentsTable,
+			Columns: []string{organization.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedHostingDeploymentsIDs(); len(nodes) > 0 && !_u.mutation.HostingDeploymentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingDeploymentsTable,
+			Columns: []string{organization.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.HostingDeploymentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingDeploymentsTable,
+			Columns: []string{organization.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	if _u.mutation.IntegrationIdentitiesCleared() {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
@@ -4166,6 +4330,36 @@ func (_u *OrganizationUpdateOne) AddChatChannels(v ...*ChatChannel) *Organizatio
 		ids[i] = v[i].ID
 	}
 	return _u.AddChatChannelIDs(ids...)
+}
+
+// AddHostingProjectIDs adds the "hosting_projects" edge to the HostingProject entity by IDs.
+func (_u *OrganizationUpdateOne) AddHostingProjectIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddHostingProjectIDs(ids...)
+	return _u
+}
+
+// AddHostingProjects adds the "hosting_projects" edges to the HostingProject entity.
+func (_u *OrganizationUpdateOne) AddHostingProjects(v ...*HostingProject) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddHostingProjectIDs(ids...)
+}
+
+// AddHostingDeploymentIDs adds the "hosting_deployments" edge to the HostingDeployment entity by IDs.
+func (_u *OrganizationUpdateOne) AddHostingDeploymentIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddHostingDeploymentIDs(ids...)
+	return _u
+}
+
+// AddHostingDeployments adds the "hosting_deployments" edges to the HostingDeployment entity.
+func (_u *OrganizationUpdateOne) AddHostingDeployments(v ...*HostingDeployment) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddHostingDeploymentIDs(ids...)
 }
 
 // AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
@@ -5002,6 +5196,48 @@ func (_u *OrganizationUpdateOne) RemoveChatChannels(v ...*ChatChannel) *Organiza
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveChatChannelIDs(ids...)
+}
+
+// ClearHostingProjects clears all "hosting_projects" edges to the HostingProject entity.
+func (_u *OrganizationUpdateOne) ClearHostingProjects() *OrganizationUpdateOne {
+	_u.mutation.ClearHostingProjects()
+	return _u
+}
+
+// RemoveHostingProjectIDs removes the "hosting_projects" edge to HostingProject entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveHostingProjectIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveHostingProjectIDs(ids...)
+	return _u
+}
+
+// RemoveHostingProjects removes "hosting_projects" edges to HostingProject entities.
+func (_u *OrganizationUpdateOne) RemoveHostingProjects(v ...*HostingProject) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveHostingProjectIDs(ids...)
+}
+
+// ClearHostingDeployments clears all "hosting_deployments" edges to the HostingDeployment entity.
+func (_u *OrganizationUpdateOne) ClearHostingDeployments() *OrganizationUpdateOne {
+	_u.mutation.ClearHostingDeployments()
+	return _u
+}
+
+// RemoveHostingDeploymentIDs removes the "hosting_deployments" edge to HostingDeployment entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveHostingDeploymentIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveHostingDeploymentIDs(ids...)
+	return _u
+}
+
+// RemoveHostingDeployments removes "hosting_deployments" edges to HostingDeployment entities.
+func (_u *OrganizationUpdateOne) RemoveHostingDeployments(v ...*HostingDeployment) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveHostingDeploymentIDs(ids...)
 }
 
 // ClearIntegrationIdentities clears all "integration_identities" edges to the IntegrationIdentity entity.
@@ -6911,6 +7147,96 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(chatchannel.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.HostingProjectsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingProjectsTable,
+			Columns: []string{organization.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedHostingProjectsIDs(); len(nodes) > 0 && !_u.mutation.HostingProjectsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingProjectsTable,
+			Columns: []string{organization.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.HostingProjectsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingProjectsTable,
+			Columns: []string{organization.HostingProjectsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingproject.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.HostingDeploymentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingDeploymentsTable,
+			Columns: []string{organization.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedHostingDeploymentsIDs(); len(nodes) > 0 && !_u.mutation.HostingDeploymentsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingDeploymentsTable,
+			Columns: []string{organization.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.HostingDeploymentsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.HostingDeploymentsTable,
+			Columns: []string{organization.HostingDeploymentsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -29,6 +29,8 @@ import (
 	"github.com/svc-observability/svc/ent/errorissuepullrequest"
 	"github.com/svc-observability/svc/ent/errorissueverification"
 	"github.com/svc-observability/svc/ent/errorpolicy"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/idempotencykey"
 	"github.com/svc-observability/svc/ent/ingestkey"
 	"github.com/svc-observability/svc/ent/ingestmark"
@@ -596,6 +598,46 @@ func init() {
 	errorpolicyDescKind := errorpolicyFields[2].Descriptor()
 	// errorpolicy.KindValidator is a validator for the "kind" field. It is called by the builders before save.
 	errorpolicy.KindValidator = errorpolicyDescKind.Validators[0].(func(string) error)
+	hostingdeploymentFields := schema.HostingDeployment{}.Fields()
+	_ = hostingdeploymentFields
+	// hostingdeploymentDescOrgID is the schema descriptor for org_id field.
+	hostingdeploymentDescOrgID := hostingdeploymentFields[1].Descriptor()
+	// hostingdeployment.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	hostingdeployment.OrgIDValidator = hostingdeploymentDescOrgID.Validators[0].(func(string) error)
+	// hostingdeploymentDescExternalID is the schema descriptor for external_id field.
+	hostingdeploymentDescExternalID := hostingdeploymentFields[3].Descriptor()
+	// hostingdeployment.ExternalIDValidator is a validator for the "external_id" field. It is called by the builders before save.
+	hostingdeployment.ExternalIDValidator = hostingdeploymentDescExternalID.Validators[0].(func(string) error)
+	// hostingdeploymentDescProjectExternalID is the schema descriptor for project_external_id field.
+	hostingdeploymentDescProjectExternalID := hostingdeploymentFields[4].Descriptor()
+	// hostingdeployment.ProjectExternalIDValidator is a validator for the "project_external_id" field. It is called by the builders before save.
+	hostingdeployment.ProjectExternalIDValidator = hostingdeploymentDescProjectExternalID.Validators[0].(func(string) error)
+	// hostingdeploymentDescProjectName is the schema descriptor for project_name field.
+	hostingdeploymentDescProjectName := hostingdeploymentFields[5].Descriptor()
+	// hostingdeployment.ProjectNameValidator is a validator for the "project_name" field. It is called by the builders before save.
+	hostingdeployment.ProjectNameValidator = hostingdeploymentDescProjectName.Validators[0].(func(string) error)
+	// hostingdeploymentDescTarget is the schema descriptor for target field.
+	hostingdeploymentDescTarget := hostingdeploymentFields[7].Descriptor()
+	// hostingdeployment.TargetValidator is a validator for the "target" field. It is called by the builders before save.
+	hostingdeployment.TargetValidator = hostingdeploymentDescTarget.Validators[0].(func(string) error)
+	// hostingdeploymentDescPlatformState is the schema descriptor for platform_state field.
+	hostingdeploymentDescPlatformState := hostingdeploymentFields[9].Descriptor()
+	// hostingdeployment.PlatformStateValidator is a validator for the "platform_state" field. It is called by the builders before save.
+	hostingdeployment.PlatformStateValidator = hostingdeploymentDescPlatformState.Validators[0].(func(string) error)
+	hostingprojectFields := schema.HostingProject{}.Fields()
+	_ = hostingprojectFields
+	// hostingprojectDescOrgID is the schema descriptor for org_id field.
+	hostingprojectDescOrgID := hostingprojectFields[1].Descriptor()
+	// hostingproject.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	hostingproject.OrgIDValidator = hostingprojectDescOrgID.Validators[0].(func(string) error)
+	// hostingprojectDescExternalID is the schema descriptor for external_id field.
+	hostingprojectDescExternalID := hostingprojectFields[3].Descriptor()
+	// hostingproject.ExternalIDValidator is a validator for the "external_id" field. It is called by the builders before save.
+	hostingproject.ExternalIDValidator = hostingprojectDescExternalID.Validators[0].(func(string) error)
+	// hostingprojectDescName is the schema descriptor for name field.
+	hostingprojectDescName := hostingprojectFields[4].Descriptor()
+	// hostingproject.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	hostingproject.NameValidator = hostingprojectDescName.Validators[0].(func(string) error)
 	idempotencykeyFields := schema.IdempotencyKey{}.Fields()
 	_ = idempotencykeyFields
 	// idempotencykeyDescOrgID is the schema descriptor for org_id field.

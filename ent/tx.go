@@ -66,6 +66,10 @@ type Tx struct {
 	ErrorIssueVerification *ErrorIssueVerificationClient
 	// ErrorPolicy is the client for interacting with the ErrorPolicy builders.
 	ErrorPolicy *ErrorPolicyClient
+	// HostingDeployment is the client for interacting with the HostingDeployment builders.
+	HostingDeployment *HostingDeploymentClient
+	// HostingProject is the client for interacting with the HostingProject builders.
+	HostingProject *HostingProjectClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
 	// IngestKey is the client for interacting with the IngestKey builders.
@@ -281,6 +285,8 @@ func (tx *Tx) init() {
 	tx.ErrorIssuePullRequest = NewErrorIssuePullRequestClient(tx.config)
 	tx.ErrorIssueVerification = NewErrorIssueVerificationClient(tx.config)
 	tx.ErrorPolicy = NewErrorPolicyClient(tx.config)
+	tx.HostingDeployment = NewHostingDeploymentClient(tx.config)
+	tx.HostingProject = NewHostingProjectClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.IngestKey = NewIngestKeyClient(tx.config)
 	tx.IngestMark = NewIngestMarkClient(tx.config)

@@ -321,6 +321,30 @@ func (f ErrorPolicyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ErrorPolicyMutation", m)
 }
 
+// The HostingDeploymentFunc type is an adapter to allow the use of ordinary
+// function as HostingDeployment mutator.
+type HostingDeploymentFunc func(context.Context, *ent.HostingDeploymentMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f HostingDeploymentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.HostingDeploymentMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.HostingDeploymentMutation", m)
+}
+
+// The HostingProjectFunc type is an adapter to allow the use of ordinary
+// function as HostingProject mutator.
+type HostingProjectFunc func(context.Context, *ent.HostingProjectMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f HostingProjectFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.HostingProjectMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.HostingProjectMutation", m)
+}
+
 // The IdempotencyKeyFunc type is an adapter to allow the use of ordinary
 // function as IdempotencyKey mutator.
 type IdempotencyKeyFunc func(context.Context, *ent.IdempotencyKeyMutation) (ent.Value, error)

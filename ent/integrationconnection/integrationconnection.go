@@ -62,6 +62,10 @@ const (
 	EdgeRepositories = "repositories"
 	// EdgeChannels holds the string denoting the channels edge name in mutations.
 	EdgeChannels = "channels"
+	// EdgeHostingProjects holds the string denoting the hosting_projects edge name in mutations.
+	EdgeHostingProjects = "hosting_projects"
+	// EdgeHostingDeployments holds the string denoting the hosting_deployments edge name in mutations.
+	EdgeHostingDeployments = "hosting_deployments"
 	// Table holds the table name of the integrationconnection in the database.
 	Table = "integration_connections"
 	// OrganizationTable is the table that holds the organization relation/edge.
@@ -85,6 +89,20 @@ const (
 	ChannelsInverseTable = "chat_channels"
 	// ChannelsColumn is the table column denoting the channels relation/edge.
 	ChannelsColumn = "connection_id"
+	// HostingProjectsTable is the table that holds the hosting_projects relation/edge.
+	HostingProjectsTable = "hosting_projects"
+	// HostingProjectsInverseTable is the table name for the HostingProject entity.
+	// It exists in this package in order to avoid circular dependency with the "hostingproject" package.
+	HostingProjectsInverseTable = "hosting_projects"
+	// HostingProjectsColumn is the table column denoting the hosting_projects relation/edge.
+	HostingProjectsColumn = "connection_id"
+	// HostingDeploymentsTable is the table that holds the hosting_deployments relation/edge.
+	HostingDeploymentsTable = "hosting_deployments"
+	// HostingDeploymentsInverseTable is the table name for the HostingDeployment entity.
+	// It exists in this package in order to avoid circular dependency with the "hostingdeployment" package.
+	HostingDeploymentsInverseTable = "hosting_deployments"
+	// HostingDeploymentsColumn is the table column denoting the hosting_deployments relation/edge.
+	HostingDeploymentsColumn = "connection_id"
 )
 
 // Columns holds all SQL columns for integrationconnection fields.
@@ -308,6 +326,34 @@ func ByChannels(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newChannelsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// ByHostingProjectsCount orders the results by hosting_projects count.
+func ByHostingProjectsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newHostingProjectsStep(), opts...)
+	}
+}
+
+// ByHostingProjects orders the results by hosting_projects terms.
+func ByHostingProjects(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newHostingProjectsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByHostingDeploymentsCount orders the results by hosting_deployments count.
+func ByHostingDeploymentsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newHostingDeploymentsStep(), opts...)
+	}
+}
+
+// ByHostingDeployments orders the results by hosting_deployments terms.
+func ByHostingDeployments(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newHostingDeploymentsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
 func newOrganizationStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -327,5 +373,19 @@ func newChannelsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(ChannelsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, ChannelsTable, ChannelsColumn),
+	)
+}
+func newHostingProjectsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(HostingProjectsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, HostingProjectsTable, HostingProjectsColumn),
+	)
+}
+func newHostingDeploymentsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(HostingDeploymentsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, HostingDeploymentsTable, HostingDeploymentsColumn),
 	)
 }

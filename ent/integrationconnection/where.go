@@ -1260,6 +1260,52 @@ func HasChannelsWith(preds ...predicate.ChatChannel) predicate.IntegrationConnec
 	})
 }
 
+// HasHostingProjects applies the HasEdge predicate on the "hosting_projects" edge.
+func HasHostingProjects() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, HostingProjectsTable, HostingProjectsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasHostingProjectsWith applies the HasEdge predicate on the "hosting_projects" edge with a given conditions (other predicates).
+func HasHostingProjectsWith(preds ...predicate.HostingProject) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := newHostingProjectsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasHostingDeployments applies the HasEdge predicate on the "hosting_deployments" edge.
+func HasHostingDeployments() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, HostingDeploymentsTable, HostingDeploymentsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasHostingDeploymentsWith applies the HasEdge predicate on the "hosting_deployments" edge with a given conditions (other predicates).
+func HasHostingDeploymentsWith(preds ...predicate.HostingDeployment) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := newHostingDeploymentsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.IntegrationConnection) predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(sql.AndPredicates(predicates...))

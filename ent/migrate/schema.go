@@ -1143,6 +1143,114 @@ var (
 			},
 		},
 	}
+	// HostingDeploymentsColumns holds the columns for the "hosting_deployments" table.
+	HostingDeploymentsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "external_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "project_external_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "project_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "service", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "target", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "state", Type: field.TypeEnum, Enums: []string{"queued", "building", "ready", "error", "canceled", "removed", "unknown"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "platform_state", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "commit_sha", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "branch", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "url", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "started_at", Type: field.TypeTime},
+		{Name: "ready_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "seen_at", Type: field.TypeTime},
+		{Name: "connection_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// HostingDeploymentsTable holds the schema information for the "hosting_deployments" table.
+	HostingDeploymentsTable = &schema.Table{
+		Name:       "hosting_deployments",
+		Columns:    HostingDeploymentsColumns,
+		PrimaryKey: []*schema.Column{HostingDeploymentsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "hosting_deployments_integration_connections_hosting_deployments",
+				Columns:    []*schema.Column{HostingDeploymentsColumns[15]},
+				RefColumns: []*schema.Column{IntegrationConnectionsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "hosting_deployments_organizations_hosting_deployments",
+				Columns:    []*schema.Column{HostingDeploymentsColumns[16]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "hostingdeployment_connection_id_external_id",
+				Unique:  true,
+				Columns: []*schema.Column{HostingDeploymentsColumns[15], HostingDeploymentsColumns[1]},
+			},
+			{
+				Name:    "hostingdeployment_connection_id_started_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{HostingDeploymentsColumns[15], HostingDeploymentsColumns[11], HostingDeploymentsColumns[0]},
+			},
+			{
+				Name:    "hostingdeployment_org_id",
+				Unique:  false,
+				Columns: []*schema.Column{HostingDeploymentsColumns[16]},
+			},
+		},
+	}
+	// HostingProjectsColumns holds the columns for the "hosting_projects" table.
+	HostingProjectsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "external_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "framework", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "repository", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "environments", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "services", Type: field.TypeJSON, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "seen_at", Type: field.TypeTime},
+		{Name: "connection_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// HostingProjectsTable holds the schema information for the "hosting_projects" table.
+	HostingProjectsTable = &schema.Table{
+		Name:       "hosting_projects",
+		Columns:    HostingProjectsColumns,
+		PrimaryKey: []*schema.Column{HostingProjectsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "hosting_projects_integration_connections_hosting_projects",
+				Columns:    []*schema.Column{HostingProjectsColumns[9]},
+				RefColumns: []*schema.Column{IntegrationConnectionsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "hosting_projects_organizations_hosting_projects",
+				Columns:    []*schema.Column{HostingProjectsColumns[10]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "hostingproject_connection_id_external_id",
+				Unique:  true,
+				Columns: []*schema.Column{HostingProjectsColumns[9], HostingProjectsColumns[1]},
+			},
+			{
+				Name:    "hostingproject_connection_id_name_id",
+				Unique:  false,
+				Columns: []*schema.Column{HostingProjectsColumns[9], HostingProjectsColumns[2], HostingProjectsColumns[0]},
+			},
+			{
+				Name:    "hostingproject_org_id",
+				Unique:  false,
+				Columns: []*schema.Column{HostingProjectsColumns[10]},
+			},
+		},
+	}
 	// IdempotencyKeysColumns holds the columns for the "idempotency_keys" table.
 	IdempotencyKeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -2196,6 +2304,8 @@ var (
 		ErrorIssuePullRequestsTable,
 		ErrorIssueVerificationsTable,
 		ErrorPoliciesTable,
+		HostingDeploymentsTable,
+		HostingProjectsTable,
 		IdempotencyKeysTable,
 		IngestKeysTable,
 		IngestMarksTable,
@@ -2267,6 +2377,10 @@ func init() {
 	ErrorIssueVerificationsTable.ForeignKeys[0].RefTable = ErrorIssuesTable
 	ErrorIssueVerificationsTable.ForeignKeys[1].RefTable = OrganizationsTable
 	ErrorPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	HostingDeploymentsTable.ForeignKeys[0].RefTable = IntegrationConnectionsTable
+	HostingDeploymentsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	HostingProjectsTable.ForeignKeys[0].RefTable = IntegrationConnectionsTable
+	HostingProjectsTable.ForeignKeys[1].RefTable = OrganizationsTable
 	IdempotencyKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestKeysTable.ForeignKeys[0].RefTable = OrganizationsTable
 	IngestOutcomesTable.ForeignKeys[0].RefTable = OrganizationsTable

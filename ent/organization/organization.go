@@ -100,6 +100,10 @@ const (
 	EdgeSourceRepositories = "source_repositories"
 	// EdgeChatChannels holds the string denoting the chat_channels edge name in mutations.
 	EdgeChatChannels = "chat_channels"
+	// EdgeHostingProjects holds the string denoting the hosting_projects edge name in mutations.
+	EdgeHostingProjects = "hosting_projects"
+	// EdgeHostingDeployments holds the string denoting the hosting_deployments edge name in mutations.
+	EdgeHostingDeployments = "hosting_deployments"
 	// EdgeIntegrationIdentities holds the string denoting the integration_identities edge name in mutations.
 	EdgeIntegrationIdentities = "integration_identities"
 	// Table holds the table name of the organization in the database.
@@ -391,6 +395,20 @@ const (
 	ChatChannelsInverseTable = "chat_channels"
 	// ChatChannelsColumn is the table column denoting the chat_channels relation/edge.
 	ChatChannelsColumn = "org_id"
+	// HostingProjectsTable is the table that holds the hosting_projects relation/edge.
+	HostingProjectsTable = "hosting_projects"
+	// HostingProjectsInverseTable is the table name for the HostingProject entity.
+	// It exists in this package in order to avoid circular dependency with the "hostingproject" package.
+	HostingProjectsInverseTable = "hosting_projects"
+	// HostingProjectsColumn is the table column denoting the hosting_projects relation/edge.
+	HostingProjectsColumn = "org_id"
+	// HostingDeploymentsTable is the table that holds the hosting_deployments relation/edge.
+	HostingDeploymentsTable = "hosting_deployments"
+	// HostingDeploymentsInverseTable is the table name for the HostingDeployment entity.
+	// It exists in this package in order to avoid circular dependency with the "hostingdeployment" package.
+	HostingDeploymentsInverseTable = "hosting_deployments"
+	// HostingDeploymentsColumn is the table column denoting the hosting_deployments relation/edge.
+	HostingDeploymentsColumn = "org_id"
 	// IntegrationIdentitiesTable is the table that holds the integration_identities relation/edge.
 	IntegrationIdentitiesTable = "integration_identities"
 	// IntegrationIdentitiesInverseTable is the table name for the IntegrationIdentity entity.
@@ -1003,6 +1021,34 @@ func ByChatChannels(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 	}
 }
 
+// ByHostingProjectsCount orders the results by hosting_projects count.
+func ByHostingProjectsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newHostingProjectsStep(), opts...)
+	}
+}
+
+// ByHostingProjects orders the results by hosting_projects terms.
+func ByHostingProjects(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newHostingProjectsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByHostingDeploymentsCount orders the results by hosting_deployments count.
+func ByHostingDeploymentsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newHostingDeploymentsStep(), opts...)
+	}
+}
+
+// ByHostingDeployments orders the results by hosting_deployments terms.
+func ByHostingDeployments(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newHostingDeploymentsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
 // ByIntegrationIdentitiesCount orders the results by integration_identities count.
 func ByIntegrationIdentitiesCount(opts ...sql.OrderTermOption) OrderOption {
 	return func(s *sql.Selector) {
@@ -1301,6 +1347,20 @@ func newChatChannelsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(ChatChannelsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, ChatChannelsTable, ChatChannelsColumn),
+	)
+}
+func newHostingProjectsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(HostingProjectsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, HostingProjectsTable, HostingProjectsColumn),
+	)
+}
+func newHostingDeploymentsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(HostingDeploymentsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, HostingDeploymentsTable, HostingDeploymentsColumn),
 	)
 }
 func newIntegrationIdentitiesStep() *sqlgraph.Step {

@@ -1193,6 +1193,52 @@ func HasChatChannelsWith(preds ...predicate.ChatChannel) predicate.Organization 
 	})
 }
 
+// HasHostingProjects applies the HasEdge predicate on the "hosting_projects" edge.
+func HasHostingProjects() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, HostingProjectsTable, HostingProjectsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasHostingProjectsWith applies the HasEdge predicate on the "hosting_projects" edge with a given conditions (other predicates).
+func HasHostingProjectsWith(preds ...predicate.HostingProject) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newHostingProjectsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasHostingDeployments applies the HasEdge predicate on the "hosting_deployments" edge.
+func HasHostingDeployments() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, HostingDeploymentsTable, HostingDeploymentsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasHostingDeploymentsWith applies the HasEdge predicate on the "hosting_deployments" edge with a given conditions (other predicates).
+func HasHostingDeploymentsWith(preds ...predicate.HostingDeployment) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newHostingDeploymentsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // HasIntegrationIdentities applies the HasEdge predicate on the "integration_identities" edge.
 func HasIntegrationIdentities() predicate.Organization {
 	return predicate.Organization(func(s *sql.Selector) {

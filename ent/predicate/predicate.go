@@ -84,6 +84,12 @@ type ErrorIssueVerification func(*sql.Selector)
 // ErrorPolicy is the predicate function for errorpolicy builders.
 type ErrorPolicy func(*sql.Selector)
 
+// HostingDeployment is the predicate function for hostingdeployment builders.
+type HostingDeployment func(*sql.Selector)
+
+// HostingProject is the predicate function for hostingproject builders.
+type HostingProject func(*sql.Selector)
+
 // IdempotencyKey is the predicate function for idempotencykey builders.
 type IdempotencyKey func(*sql.Selector)
 

@@ -67,6 +67,8 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("integration_logins", IntegrationLogin.Type).Annotations(cascade),
 		edge.To("source_repositories", SourceRepository.Type).Annotations(cascade),
 		edge.To("chat_channels", ChatChannel.Type).Annotations(cascade),
+		edge.To("hosting_projects", HostingProject.Type).Annotations(cascade),
+		edge.To("hosting_deployments", HostingDeployment.Type).Annotations(cascade),
 		edge.To("integration_identities", IntegrationIdentity.Type).Annotations(cascade),
 	}
 }

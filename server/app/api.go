@@ -42,6 +42,7 @@ import (
 	"github.com/svc-observability/svc/server/services/environments"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/errorissues"
+	"github.com/svc-observability/svc/server/services/hostingplatforms"
 	"github.com/svc-observability/svc/server/services/ingestkeys"
 	"github.com/svc-observability/svc/server/services/instrumentation"
 	"github.com/svc-observability/svc/server/services/integrationlist"
@@ -307,6 +308,9 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewIntegrationsServiceHandler(integrationlist.New(a.store, a.integrations.Setups()), options...))
 	mount(svcv2connect.NewChatConnectorsServiceHandler(chatconnectors.New(chatconnectors.Config{
 		Store: a.store, Engine: a.integrations, PublicURLProblem: publicURLProblem(a.baseURL()),
+	}), options...))
+	mount(svcv2connect.NewHostingPlatformsServiceHandler(hostingplatforms.New(hostingplatforms.Config{
+		Store: a.store, Engine: a.integrations, Now: time.Now,
 	}), options...))
 	mount(svcv2connect.NewSourceHostingServiceHandler(hosting, options...))
 	mount(svcv2connect.NewSourceCodeServiceHandler(hosting, options...))

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/github"
 	"github.com/svc-observability/svc/server/integrations/slack"
+	"github.com/svc-observability/svc/server/integrations/vercel"
 	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/services/sourcehosting"
 	"github.com/svc-observability/svc/server/source/pack"
@@ -70,7 +71,21 @@ func (a *App) providers() ([]integrations.Setup, error) {
 			return nil, err
 		}
 	}
-	return []integrations.Setup{source, chat}, nil
+	hosting, err := a.hostingPlatforms(trust)
+	return append([]integrations.Setup{source, chat}, hosting...), err
+}
+
+// hostingPlatforms makes the platforms that run applications. They need no registration, only an address.
+func (a *App) hostingPlatforms(trust func(origins ...*url.URL) *egress.Trusted) (_ []integrations.Setup, err error) {
+	b := integrations.Setup{
+		ID: vercel.ID, Name: vercel.Name, Class: integrations.ClassHosting, Settings: []string{"vercel-url"}, Tools: vercel.Tools(),
+	}
+	if a.cfg.VercelURL != "" {
+		if b.Provider, err = vercel.New(vercel.Config{URL: a.cfg.VercelURL, Trust: trust, Now: time.Now}); err != nil {
+			return nil, err
+		}
+	}
+	return []integrations.Setup{b}, nil
 }
 
 func (a *App) integrationsProxy() (*url.URL, error) {

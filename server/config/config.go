@@ -49,7 +49,8 @@ type Config struct {
 
 	GitHub            GitHub
 	Slack             Slack
-	IntegrationsProxy DSN // URL of the proxy to providers; empty: that of the environment
+	VercelURL         string // empty: organizations cannot connect Vercel
+	IntegrationsProxy DSN    // URL of the proxy to providers; empty: that of the environment
 
 	Limits Limits
 

@@ -281,6 +281,11 @@ func Keys() []Key {
 			assign: secret(func(c *Config) *Secret { return &c.Slack.SigningSecret }),
 		},
 		{
+			Name: "vercel-url", Kind: KindURL, Default: "https://api.vercel.com",
+			Help:   "API of Vercel, whose accounts organizations may connect with a token; empty: they cannot",
+			assign: origin(func(c *Config) *string { return &c.VercelURL }),
+		},
+		{
 			Name: "integrations-proxy", Kind: KindDSN,
 			Help:   "proxy for requests to the providers that the settings name; empty: that of `HTTPS_PROXY` and `NO_PROXY`",
 			assign: func(c *Config, s string) (err error) { c.IntegrationsProxy, err = parseProxy(s); return err },

@@ -28,7 +28,9 @@ var bounds = []struct {
 	{limits.SourceQuery, "SearchSourceCodeRequest.query"},
 	{limits.SourceCommits, "max_commits"},
 	{limits.ReturnTo, "return_to"},
-	{limits.NameLength, "full_name ListSourceRepositoriesRequest.search ListChatWorkspaceDestinationsRequest.q"},
+	{limits.NameLength, "full_name ListSourceRepositoriesRequest.search ListChatWorkspaceDestinationsRequest.q ConnectHostingPlatformRequest.team " +
+		"ListHostingDeploymentsRequest.project_id"},
+	{limits.PlatformToken, "ConnectHostingPlatformRequest.token"},
 	{limits.Series, "series_limit"},
 	{limits.Buckets, "max_data_points"},
 	{limits.GroupBy, "group_by"},

@@ -17,6 +17,9 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.SourceText) + " characters", "SourceCodeService.ReadSourceFile"},
 	{limits.Lasts(limits.IntegrationLogin), "SourceHostingService.InstallSourceHost ChatConnectorsService.InstallChatConnector " +
 		"ChatConnectorsService.StartChatIdentityLink"},
+	{limits.Lasts(limits.HostingSyncWait), "HostingPlatformsService.SyncHostingPlatform"},
+	{limits.Lasts(limits.HostingRetention), "HostingPlatformsService.ListHostingDeployments"},
+	{limits.Lasts(limits.HostingMissing), "HostingDrain.state"},
 	{limits.Number(limits.ChatChannels), "ChatConnectorsService.ListChatWorkspaceDestinations"},
 	{limits.Number(limits.SourceSnippets), "SourceMatch.snippets"},
 	{limits.Number(limits.SourceSnippet) + " characters", "SourceSnippet.text"},

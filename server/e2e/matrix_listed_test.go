@@ -69,6 +69,7 @@ var exemptions = []exemption{
 	},
 	{`(create|update)AlertDestination`, `Integrations(Revoked|Upstream|Persistence|Validation)Error`, "", "takes a chat that refuses or fails: TestChatAlerts"},
 	{`startChatIdentityLink`, `Integrations(Validation|Persistence)Error`, "", "takes a session: TestChatIdentity, and installChatConnector, which begins in the same way"},
+	{`connectHostingPlatform`, `IntegrationsConfigurationError|IntegrationsUpstreamError`, "", "a setting of the server, and a platform that fails: TestHostingOff, TestHostingConnect"},
 	{`listChatWorkspaceDestinations`, `IntegrationsNotConnectedError`, "", "takes a workspace whose access was withdrawn: TestChatRefresh"},
 	{`installSourceHost|installChatConnector|startChatIdentityLink`, `CallbackHostUnavailableError|IntegrationsConfigurationError`, "", "a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app"},
 	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in server/store/storetest"},
@@ -480,6 +481,10 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{set("connector", "slack"), set("connector", "irc")} // by a key
 	case "listChatWorkspaceDestinations":
 		return []provocation{set("q", strings.Repeat("x", 201))}
+	case "getHostingPlatform", "syncHostingPlatform", "disconnectHostingPlatform", "listHostingProjects", "listHostingDeployments":
+		return []provocation{set("platform", "platform_z"), set("platform", "platform_b")}
+	case "connectHostingPlatform":
+		return []provocation{set("platform", "platform_z"), set("token", "no-such-token")}
 	case "installChatConnector":
 		return []provocation{set("connector", "irc"), set("return_to", "//evil.example")}
 	case "updateChatWorkspace":

@@ -64,6 +64,8 @@ func (x *matrix) parameterOf(name string) (string, bool) {
 		return "github", true
 	case "connector": // of chats
 		return "slack", true
+	case "platform": // of hosting
+		return "platform_b", true
 	case "sha": // a commit of a repository
 		return x.source.head, true
 	default:
@@ -136,6 +138,9 @@ var noSuccess = map[string]string{
 	"registerErrorIssueAgent":     "a key cannot register agents; TestErrorIssues has it",
 	"startChatIdentityLink":       "needs a session; TestChatIdentity has it",
 	"deleteChatIdentity":          "needs a session; TestChatIdentity has it",
+	"connectHostingPlatform":      "takes a token that the platform accepts; TestHostingConnect has it",
+	"syncHostingPlatform":         "takes a connected account; TestHostingSync has it",
+	"disconnectHostingPlatform":   "as syncHostingPlatform; TestHostingConnect has it",
 	"searchSourceCode":            "has a budget of its own; TestSourceCode has it",
 	"deleteSourceRepository":      "takes a repository that was removed; TestSourceAccess has it",
 	"signOut":                     "ends a session, which an API key has none of",
@@ -147,6 +152,7 @@ var noOwner = map[string]string{
 	"widget_id":              "a widget is named within its dashboard, whose id is isolated",
 	"variable":               "a variable is named within its dashboard, whose id is isolated",
 	"provider":               "the providers are those of the server",
+	"platform":               "the platforms are those of the server; TestHostingConnect lets another organization try",
 	"connector":              "the connectors are those of the server",
 	"sha":                    "a commit is named within its repository, whose id is isolated",
 	"listDashboardTemplates": "templates belong to every organization",

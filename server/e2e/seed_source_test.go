@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/integrations/github/githubtest"
 	"github.com/svc-observability/svc/server/integrations/slack/slacktest"
+	"github.com/svc-observability/svc/server/integrations/vercel/verceltest"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -42,11 +43,13 @@ type matrixSource struct {
 	// head is the newest commit.
 	head  string
 	slack *slacktest.Slack
+	// vercel knows no token.
+	vercel *verceltest.Vercel
 }
 
 func newMatrixSource(t *testing.T) *matrixSource {
 	t.Helper()
-	s := &matrixSource{hub: githubtest.New(t), slack: slacktest.New(t)}
+	s := &matrixSource{hub: githubtest.New(t), slack: slacktest.New(t), vercel: verceltest.New(t)}
 	s.repo = s.hub.AddRepository(t, s.hub.Install("acme", "Organization"), "shop", map[string]string{"services/checkout/cart.go": "package checkout\n"})
 	s.repo.Tag(t, "v1.4.1")
 	s.head = s.repo.Commit(t, "Round prices", map[string]string{"services/checkout/price.go": "package checkout\n\nfunc Round() {}\n"})
@@ -59,6 +62,7 @@ func newMatrixSource(t *testing.T) *matrixSource {
 func (s *matrixSource) apps(c *config.Config) {
 	appOf(s.hub)(c)
 	slackOf(s.slack)(c)
+	vercelOf(s.vercel)(c)
 }
 
 // seedConnection puts a connected account into the database of a server, as a login would, and its repository. It returns both public ids.

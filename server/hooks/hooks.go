@@ -53,7 +53,8 @@ type handler struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	setup, _ := h.cfg.Engine.Provider(r.PathValue("provider"))
-	if setup.Provider == nil {
+	verifier, ok := setup.Provider.(integrations.Verifier)
+	if !ok {
 		http.Error(w, "no such provider", http.StatusNotFound)
 		return
 	}
@@ -76,7 +77,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the delivery could not be read", http.StatusBadRequest)
 		return
 	}
-	d, err := setup.Provider.Verify(r.Header, body)
+	d, err := verifier.Verify(r.Header, body)
 	if err != nil {
 		h.forgeries.Take(attempt)
 		http.Error(w, "the signature is not good", http.StatusUnauthorized)

@@ -24,6 +24,8 @@ type Store interface {
 	RenewIntegrationCredentials(ctx context.Context, fence store.Fence, of store.IntegrationConnection, sealed []byte) (
 		store.IntegrationConnection, error)
 	SyncChatChannels(ctx context.Context, fence store.Fence, of store.IntegrationConnection, complete []store.ChatChannel, at time.Time) error
+	SyncHosting(ctx context.Context, fence store.Fence, of store.IntegrationConnection, list store.HostingList, at time.Time) error
+	RequestIntegrationSync(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error)
 	KeepChatChannel(ctx context.Context, of store.IntegrationConnection, c store.ChatChannel) error
 	ChatChannelByID(ctx context.Context, org principal.OrgID, workspace uuid.UUID, externalID string) (store.ChatChannel, error)
 	GetIntegrationConnection(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error)
@@ -134,6 +136,11 @@ func (s *Shard) refresh(ctx context.Context, p Provider, c Connection) (Connecti
 func (s *Shard) keep(ctx context.Context, c store.IntegrationConnection, got Synced, began time.Time) error {
 	if got.Repositories != nil {
 		if _, err := s.engine.cfg.Store.SyncSourceRepositories(ctx, s.fence, c, got.Repositories, began); err != nil {
+			return err
+		}
+	}
+	if got.Hosting != nil {
+		if err := s.engine.cfg.Store.SyncHosting(ctx, s.fence, c, *got.Hosting, began); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,8 @@ const (
 	ClassSource = "source"
 	ClassChat   = "chat"
 	ClassCDN    = "cdn"
+	// ClassHosting is that of platforms which build and run applications.
+	ClassHosting = "hosting"
 )
 
 // Provider is a service whose accounts can be connected. It is safe for concurrent use.
@@ -35,16 +37,34 @@ type Provider interface {
 	Tools() []string
 	// BaseURL is the provider's server, to which its accounts belong.
 	BaseURL() string
-	// AuthorizeURL is where a person proves at the provider who they are (RFC 6749 section 4.1.1, with the code challenge of RFC 7636).
-	AuthorizeURL(state, challenge, redirectURI string) string
-	// Accounts exchanges the code of a callback and lists the accounts that the person may connect.
-	Accounts(ctx context.Context, c Callback) ([]Account, error)
 	// SameAccount reports whether two settings are those of one account: a new installation of the app has a new external id.
 	SameAccount(before, now json.RawMessage) bool
 	// Reconnected returns the settings of an account that was connected before and is connected again.
 	Reconnected(before, now json.RawMessage) (json.RawMessage, error)
 	// Sync reads a connected account.
 	Sync(ctx context.Context, c Connection) (Synced, error)
+}
+
+// LoginProvider is a provider whose accounts are connected by a login.
+type LoginProvider interface {
+	Provider
+	// AuthorizeURL is where a person proves at the provider who they are (RFC 6749 section 4.1.1, with the code challenge of RFC 7636).
+	AuthorizeURL(state, challenge, redirectURI string) string
+	// Accounts exchanges the code of a callback and lists the accounts that the person may connect.
+	Accounts(ctx context.Context, c Callback) ([]Account, error)
+}
+
+// TokenProvider is a provider whose accounts are connected with a token that an administrator gives.
+type TokenProvider interface {
+	Provider
+	// Check asks the provider for the account of a token. The account has the token as its credentials. A team names one of several accounts
+	// that the token sees; empty: there must be one only. A problem Unauthorized: the provider refuses the token. Invalid or NotFound: the
+	// team is missing or wrong.
+	Check(ctx context.Context, token, team string) (Account, error)
+}
+
+// Verifier is a provider that sends deliveries.
+type Verifier interface {
 	// Verify checks the signature of a delivery. ErrForged: it is bad.
 	Verify(header http.Header, body []byte) (Delivery, error)
 }
@@ -131,12 +151,14 @@ type Account struct {
 	Credentials []byte `json:"credentials,omitempty"`
 }
 
-// Synced is an account as the provider described it. Repositories and Channels are complete lists; nil for providers without them.
+// Synced is an account as the provider described it. Repositories and Channels are complete lists; nil for providers without them, as
+// Hosting is.
 type Synced struct {
 	Name         string
 	Settings     json.RawMessage
 	Repositories []store.SourceRepository
 	Channels     []store.ChatChannel
+	Hosting      *store.HostingList
 	// Every is the time to the next synchronization; limits.IntegrationSync if it is 0.
 	Every time.Duration
 }

@@ -39,11 +39,15 @@ var (
 
 // Begin starts to connect an account of a provider that is set up. It returns where the browser goes, and until when.
 func (e *Engine) Begin(ctx context.Context, org principal.OrgID, p Provider, by Starter, returnTo string) (string, time.Time, error) {
+	login, ok := p.(LoginProvider)
+	if !ok {
+		return "", time.Time{}, fmt.Errorf("integrations: %s has no login", p.ID())
+	}
 	state, challenge, expires, err := e.begin(ctx, org, p, by, store.IntegrationLogin{ReturnTo: returnTo})
 	if err != nil {
 		return "", time.Time{}, err
 	}
-	return p.AuthorizeURL(state, challenge, e.redirectURI(p)), expires, nil
+	return login.AuthorizeURL(state, challenge, e.redirectURI(p)), expires, nil
 }
 
 // BeginIdentity starts to link the identity of a signed-in member at a provider. It returns where the browser goes.
@@ -140,14 +144,15 @@ func (e *Engine) redirectURI(p Provider) string {
 // Login is an attempt to connect an account.
 type Login struct {
 	store.IntegrationLogin
-	Provider Provider
+	Provider LoginProvider
 }
 
 // Login finds the attempt of a state. ErrLoginUnknown: there is none, or it is over.
 func (e *Engine) Login(ctx context.Context, provider, state string) (Login, error) {
 	setup, _ := e.Provider(provider)
+	login, can := setup.Provider.(LoginProvider)
 	_, org, ok := strings.Cut(state, ".")
-	if setup.Provider == nil || !ok {
+	if !can || !ok {
 		return Login{}, ErrLoginUnknown
 	}
 	row, err := e.cfg.Store.IntegrationLoginByState(ctx, principal.OrgID(org), provider, e.cfg.Hash(state))
@@ -159,7 +164,7 @@ func (e *Engine) Login(ctx context.Context, provider, state string) (Login, erro
 	case !e.cfg.Now().Before(row.ExpiresAt):
 		return Login{}, ErrLoginUnknown
 	}
-	return Login{row, setup.Provider}, nil
+	return Login{row, login}, nil
 }
 
 // Admits checks that a signed-in person may go on with the attempt: the one who started or confirmed it, in the same session; or, as long as
@@ -252,16 +257,21 @@ func (e *Engine) Connect(ctx context.Context, l Login, a Account, by principal.U
 	if err := e.Cancel(ctx, l); err != nil {
 		return store.IntegrationConnection{}, err
 	}
-	return e.cfg.Store.ConnectIntegration(ctx, l.Org, store.NewIntegration{
-		Provider: l.Provider.ID(), BaseURL: l.Provider.BaseURL(), ExternalID: a.ExternalID, Name: a.Name, ConnectedBy: by,
-		Settings: a.Settings, Keep: l.Provider.Reconnected,
+	return e.store(ctx, l.Org, l.Provider, a, by)
+}
+
+func (e *Engine) store(ctx context.Context, org principal.OrgID, p Provider, a Account, by principal.UserID) (
+	store.IntegrationConnection, error,
+) {
+	return e.cfg.Store.ConnectIntegration(ctx, org, store.NewIntegration{
+		Provider: p.ID(), BaseURL: p.BaseURL(), ExternalID: a.ExternalID, Name: a.Name, ConnectedBy: by, Settings: a.Settings, Keep: p.Reconnected,
 		Seal: func(id uuid.UUID) []byte {
 			if a.Credentials == nil {
 				return nil
 			}
-			return e.cfg.Sealer.Seal(a.Credentials, place(l.Org, id))
+			return e.cfg.Sealer.Seal(a.Credentials, place(org, id))
 		},
-		Same: func(before json.RawMessage) bool { return l.Provider.SameAccount(before, a.Settings) },
+		Same: func(before json.RawMessage) bool { return p.SameAccount(before, a.Settings) },
 	})
 }
 

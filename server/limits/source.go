@@ -20,6 +20,16 @@ const (
 	// ChatSync is that time for a chat workspace, ChatChannels the largest number of channels in an answer.
 	ChatSync     = 6 * time.Hour
 	ChatChannels = 1000
+	// HostingSync is that time for a hosting platform, HostingSyncWait the wait for a synchronization that somebody asked for.
+	HostingSync     = 10 * time.Minute
+	HostingSyncWait = 20 * time.Second
+	// HostingRetention is how long deployments are kept, HostingMissing how long a drain is shown that the platform no longer lists.
+	HostingRetention = 30 * Day
+	HostingMissing   = 7 * Day
+	// PlatformToken is the length of a token of a platform.
+	PlatformToken = 4096
+	// HostingText bounds a name that a platform gives.
+	HostingText = 500
 	// IntegrationRetryLeast and IntegrationRetryMost bound the pause after a failed synchronization, IntegrationProbe is the pause while
 	// somebody has to connect the account again.
 	IntegrationRetryLeast = 30 * time.Second
@@ -129,6 +139,12 @@ func source() []Limit {
 		characters("SourcePatch", SourcePatch, "The patch of a file in a comparison has at most %s."),
 		lasts("ChatSync", ChatSync, "The channels of a chat workspace are read again every %s, and after a delivery of the provider."),
 		count("ChatChannels", ChatChannels, "A request returns at most %s channels of a chat workspace."),
+		lasts("HostingSync", HostingSync, "The projects and deployments of a hosting platform are read again every %s."),
+		lasts("HostingSyncWait", HostingSyncWait, "A request to synchronize a hosting platform waits at most %s."),
+		lasts("HostingRetention", HostingRetention, "Deployments of hosting platforms are kept for %s."),
+		lasts("HostingMissing", HostingMissing, "A drain that its platform no longer lists is shown for %s."),
+		characters("PlatformToken", PlatformToken, "The token of a hosting platform has at most %s."),
+		characters("HostingText", HostingText, "Of a name that a hosting platform gives, the first %s are kept."),
 		count("SourceRuns", SourceRuns, "A request returns at most %s runs of CI."),
 		count("DefaultSourceRuns", DefaultSourceRuns, "A request returns %s runs of CI if it does not say how many."),
 		lasts("SourceFrames", SourceFrames, "The files of a stack are searched in connected repositories for at most %s."),

@@ -74,6 +74,9 @@ func services() map[string]register {
 		"svc.v2.ErrorIssuesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterErrorIssuesServiceHandlerClient(ctx, mux, svcv2.NewErrorIssuesServiceClient(conn))
 		},
+		"svc.v2.HostingPlatformsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterHostingPlatformsServiceHandlerClient(ctx, mux, svcv2.NewHostingPlatformsServiceClient(conn))
+		},
 		"svc.v2.IngestKeysService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterIngestKeysServiceHandlerClient(ctx, mux, svcv2.NewIngestKeysServiceClient(conn))
 		},

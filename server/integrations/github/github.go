@@ -179,7 +179,7 @@ func accountEvents() []string {
 	return []string{"installation", "installation_repositories", "repository"}
 }
 
-// Verify implements integrations.Provider: `X-Hub-Signature-256` is the HMAC-SHA256 of the body with the secret of the app.
+// Verify implements integrations.Verifier: `X-Hub-Signature-256` is the HMAC-SHA256 of the body with the secret of the app.
 func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, error) {
 	sent, ok := strings.CutPrefix(header.Get("X-Hub-Signature-256"), "sha256=")
 	signature, err := hex.DecodeString(sent)

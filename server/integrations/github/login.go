@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/source"
 )
 
-// AuthorizeURL implements integrations.Provider.
+// AuthorizeURL implements integrations.LoginProvider.
 func (a *App) AuthorizeURL(state, challenge, redirectURI string) string {
 	u := a.web.JoinPath("login", "oauth", "authorize")
 	u.RawQuery = url.Values{
@@ -38,7 +38,7 @@ func (a *App) InstallURL(state string) string {
 	return u.String()
 }
 
-// Accounts implements integrations.Provider. The token of the person is used here and thrown away.
+// Accounts implements integrations.LoginProvider. The token of the person is used here and thrown away.
 //
 // GitHub also lists installations that the person can only read. So whoever administers the account connects all repositories of the
 // installation, and anybody else those that the person's own token lists.

@@ -15,7 +15,7 @@ import (
 // scopes are what the bot may do: write to public channels and to those that it is a member of, and list channels.
 const scopes = "chat:write,chat:write.public,channels:read,groups:read"
 
-// AuthorizeURL implements integrations.Provider. Slack takes a code challenge of public clients only; this one has a secret.
+// AuthorizeURL implements integrations.LoginProvider. Slack takes a code challenge of public clients only; this one has a secret.
 func (a *App) AuthorizeURL(state, _, redirectURI string) string {
 	u := a.web.JoinPath("oauth", "v2", "authorize")
 	u.RawQuery = url.Values{"client_id": {a.cfg.ClientID}, "scope": {scopes}, "state": {state}, "redirect_uri": {redirectURI}}.Encode()
@@ -54,7 +54,7 @@ func tokensOf(res *api.OAuthV2Response, now time.Time) ([]byte, error) {
 	return text, nil
 }
 
-// Accounts implements integrations.Provider. The workspace is that of the token, whatever the redirect said.
+// Accounts implements integrations.LoginProvider. The workspace is that of the token, whatever the redirect said.
 func (a *App) Accounts(ctx context.Context, c integrations.Callback) ([]integrations.Account, error) {
 	res, err := api.GetOAuthV2ResponseContext(ctx, a.client, a.cfg.ClientID, a.cfg.ClientSecret, c.Code, c.RedirectURI,
 		api.OAuthOptionAPIURL(a.endpoint()))

@@ -126,7 +126,7 @@ func accountEvents() []string {
 	}
 }
 
-// Verify implements integrations.Provider: `X-Slack-Signature` is the HMAC-SHA256 of version, time and body with the signing secret.
+// Verify implements integrations.Verifier: `X-Slack-Signature` is the HMAC-SHA256 of version, time and body with the signing secret.
 func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, error) {
 	sent, ok := strings.CutPrefix(header.Get("X-Slack-Signature"), "v0=")
 	signature, err := hex.DecodeString(sent)

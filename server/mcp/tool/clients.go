@@ -24,6 +24,7 @@ type Clients struct {
 	ErrorIssuePolicies svcv2.ErrorIssuePoliciesServiceClient
 	ErrorIssueWorkflow svcv2.ErrorIssueWorkflowServiceClient
 	ErrorIssues        svcv2.ErrorIssuesServiceClient
+	HostingPlatforms   svcv2.HostingPlatformsServiceClient
 	Instrumentation    svcv2.InstrumentationServiceClient
 	Integrations       svcv2.IntegrationsServiceClient
 	Investigations     svcv2.InvestigationsServiceClient
@@ -60,6 +61,7 @@ func NewClients(conn grpc.ClientConnInterface) *Clients {
 		ErrorIssuePolicies: svcv2.NewErrorIssuePoliciesServiceClient(conn),
 		ErrorIssueWorkflow: svcv2.NewErrorIssueWorkflowServiceClient(conn),
 		ErrorIssues:        svcv2.NewErrorIssuesServiceClient(conn),
+		HostingPlatforms:   svcv2.NewHostingPlatformsServiceClient(conn),
 		Instrumentation:    svcv2.NewInstrumentationServiceClient(conn),
 		Integrations:       svcv2.NewIntegrationsServiceClient(conn),
 		Investigations:     svcv2.NewInvestigationsServiceClient(conn),

@@ -9,5 +9,6 @@ func Tools() []tool.Maker {
 		newAuditSetup,
 		newGetInstrumentationRecommendations,
 		newListIntegrations,
+		newSyncPlatformB,
 	}
 }

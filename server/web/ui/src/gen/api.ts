@@ -116,6 +116,12 @@ export interface Calls {
   "ErrorIssuesService/GetErrorIssue": [GetErrorIssueRequest, ErrorIssueDetail];
   "ErrorIssuesService/ListErrorIssueServiceCounts": [ListErrorIssueServiceCountsRequest, ListErrorIssueServiceCountsResponse];
   "ErrorIssuesService/ListErrorIssues": [ListErrorIssuesRequest, ListErrorIssuesResponse];
+  "HostingPlatformsService/ConnectHostingPlatform": [ConnectHostingPlatformRequest, HostingPlatform];
+  "HostingPlatformsService/DisconnectHostingPlatform": [DisconnectHostingPlatformRequest, DisconnectedHostingPlatform];
+  "HostingPlatformsService/GetHostingPlatform": [GetHostingPlatformRequest, HostingPlatform];
+  "HostingPlatformsService/ListHostingDeployments": [ListHostingDeploymentsRequest, ListHostingDeploymentsResponse];
+  "HostingPlatformsService/ListHostingProjects": [ListHostingProjectsRequest, ListHostingProjectsResponse];
+  "HostingPlatformsService/SyncHostingPlatform": [SyncHostingPlatformRequest, HostingSync];
   "IngestKeysService/CreateCustomIngestKey": [CreateCustomIngestKeyRequest, IngestKeyWithSecret];
   "IngestKeysService/DeleteCustomIngestKey": [DeleteCustomIngestKeyRequest, DeletedIngestKey];
   "IngestKeysService/GetCustomIngestKey": [GetCustomIngestKeyRequest, IngestKey];
@@ -1070,6 +1076,12 @@ export interface ComputeRatio {
   denominatorNames?: Array<string>;
 }
 
+export interface ConnectHostingPlatformRequest {
+  platform?: string;
+  token?: string;
+  team?: string;
+}
+
 export interface CountAlertIncidentsRequest {
   ruleId?: string;
   severity?: "warning" | "critical";
@@ -1562,8 +1574,18 @@ export interface DifferenceValue {
   sameRows?: Array<string>;
 }
 
+export interface DisconnectHostingPlatformRequest {
+  platform?: string;
+}
+
 export interface DisconnectSourceRequest {
   id?: string;
+}
+
+export interface DisconnectedHostingPlatform {
+  id?: string;
+  object?: string;
+  deleted?: boolean;
 }
 
 export interface DisconnectedSource {
@@ -2135,6 +2157,10 @@ export interface GetErrorIssueRequest {
 export interface GetErrorNotificationPolicyRequest {
 }
 
+export interface GetHostingPlatformRequest {
+  platform?: string;
+}
+
 export interface GetIngestKeysRequest {
 }
 
@@ -2313,6 +2339,61 @@ export interface HistogramDisplay {
   bucketCount?: number;
   bucketWidth?: number;
   logScaleY?: boolean;
+}
+
+export interface HostingDeployment {
+  id?: string;
+  object?: string;
+  projectId?: string;
+  projectName?: string;
+  target?: string;
+  state?: string;
+  platformState?: string;
+  commitSha?: string;
+  branch?: string;
+  url?: string;
+  startedAt?: string;
+  readyAt?: string;
+}
+
+export interface HostingDrain {
+  id?: string;
+  name?: string;
+  state?: string;
+}
+
+export interface HostingPlatform {
+  id?: string;
+  object?: string;
+  name?: string;
+  available?: boolean;
+  status?: string;
+  integrationId?: string;
+  account?: string;
+  externalAccountId?: string;
+  connectedAt?: string;
+  lastSyncAt?: string;
+  error?: string;
+  projects?: number;
+  deployments?: number;
+  drains?: Array<HostingDrain>;
+  drainsError?: string;
+}
+
+export interface HostingProject {
+  id?: string;
+  object?: string;
+  name?: string;
+  framework?: string;
+  repository?: string;
+  seenAt?: string;
+}
+
+export interface HostingSync {
+  object?: string;
+  startedAt?: string;
+  running?: boolean;
+  platform?: HostingPlatform;
 }
 
 export interface ImportExternalDashboardRequest {
@@ -2869,6 +2950,33 @@ export interface ListErrorIssuesRequest {
 export interface ListErrorIssuesResponse {
   object?: string;
   data?: Array<ErrorIssue>;
+  hasMore?: boolean;
+  nextCursor?: string;
+}
+
+export interface ListHostingDeploymentsRequest {
+  platform?: string;
+  limit?: number;
+  cursor?: string;
+  projectId?: string;
+}
+
+export interface ListHostingDeploymentsResponse {
+  object?: string;
+  data?: Array<HostingDeployment>;
+  hasMore?: boolean;
+  nextCursor?: string;
+}
+
+export interface ListHostingProjectsRequest {
+  platform?: string;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListHostingProjectsResponse {
+  object?: string;
+  data?: Array<HostingProject>;
   hasMore?: boolean;
   nextCursor?: string;
 }
@@ -5180,6 +5288,10 @@ export interface SuspectCommit {
   isNear?: boolean;
   isAssumed?: boolean;
   reason?: string;
+}
+
+export interface SyncHostingPlatformRequest {
+  platform?: string;
 }
 
 export interface SyncSourceConnectionRequest {

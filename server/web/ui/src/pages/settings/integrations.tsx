@@ -7,6 +7,7 @@ import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
 import { ago, exact, stamp } from "../../parts/time";
 import { Chats } from "./chats";
+import { Hosting } from "./hosting";
 import { useConfirm } from "./parts";
 
 const outcomes: Record<string, { text: string; good: boolean }> = {
@@ -43,6 +44,7 @@ export function Integrations() {
           <div className="panels">
             <SourceHost of={(d.data ?? []).filter((i) => i.provider === "github")} />
             <Chats next={Object.fromEntries((d.data ?? []).filter((i) => !i.id).map((i) => [i.provider, i.nextAction]))} />
+            <Hosting platform="platform_b" next={(d.data ?? []).find((i) => i.provider === "platform_b" && !i.id)?.nextAction ?? ""} />
             <Pushes of={(d.data ?? []).filter((i) => i.class === "cdn")} />
           </div>
         )}
