@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/hooks"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/github"
+	"github.com/svc-observability/svc/server/integrations/railway"
 	"github.com/svc-observability/svc/server/integrations/slack"
 	"github.com/svc-observability/svc/server/integrations/vercel"
 	"github.com/svc-observability/svc/server/ratelimit"
@@ -77,15 +78,22 @@ func (a *App) providers() ([]integrations.Setup, error) {
 
 // hostingPlatforms makes the platforms that run applications. They need no registration, only an address.
 func (a *App) hostingPlatforms(trust func(origins ...*url.URL) *egress.Trusted) (_ []integrations.Setup, err error) {
-	b := integrations.Setup{
+	setups := []integrations.Setup{{
+		ID: railway.ID, Name: railway.Name, Class: integrations.ClassHosting, Settings: []string{"railway-url"}, Tools: railway.Tools(),
+	}, {
 		ID: vercel.ID, Name: vercel.Name, Class: integrations.ClassHosting, Settings: []string{"vercel-url"}, Tools: vercel.Tools(),
-	}
-	if a.cfg.VercelURL != "" {
-		if b.Provider, err = vercel.New(vercel.Config{URL: a.cfg.VercelURL, Trust: trust, Now: time.Now}); err != nil {
+	}}
+	if a.cfg.RailwayURL != "" {
+		if setups[0].Provider, err = railway.New(railway.Config{URL: a.cfg.RailwayURL, Trust: trust, Now: time.Now}); err != nil {
 			return nil, err
 		}
 	}
-	return []integrations.Setup{b}, nil
+	if a.cfg.VercelURL != "" {
+		if setups[1].Provider, err = vercel.New(vercel.Config{URL: a.cfg.VercelURL, Trust: trust, Now: time.Now}); err != nil {
+			return nil, err
+		}
+	}
+	return setups, nil
 }
 
 func (a *App) integrationsProxy() (*url.URL, error) {

@@ -51,6 +51,7 @@ func TestDefaults(t *testing.T) {
 		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1,
 		OIDC:   OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
 		GitHub: GitHub{URL: "https://github.com"}, Slack: Slack{URL: "https://slack.com"}, VercelURL: "https://api.vercel.com",
+		RailwayURL: "https://backboard.railway.com",
 		Limits: Limits{
 			QueueMaxBytes: 16 << 30, QueueSegmentBytes: 64 << 20, IngestMaxBodyBytes: 20 << 20, IngestMaxDecompressedBytes: 128 << 20,
 			BatchMaxRows: 100_000, BatchMaxAge: time.Second, RESTMaxBodyBytes: 4 << 20, GRPCMaxMessageBytes: 64 << 20,

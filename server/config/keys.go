@@ -281,6 +281,11 @@ func Keys() []Key {
 			assign: secret(func(c *Config) *Secret { return &c.Slack.SigningSecret }),
 		},
 		{
+			Name: "railway-url", Kind: KindURL, Default: "https://backboard.railway.com",
+			Help:   "server of the API of Railway, whose accounts organizations may connect with a token; empty: they cannot",
+			assign: origin(func(c *Config) *string { return &c.RailwayURL }),
+		},
+		{
 			Name: "vercel-url", Kind: KindURL, Default: "https://api.vercel.com",
 			Help:   "API of Vercel, whose accounts organizations may connect with a token; empty: they cannot",
 			assign: origin(func(c *Config) *string { return &c.VercelURL }),

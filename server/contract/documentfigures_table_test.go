@@ -22,6 +22,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.HostingSyncWait), "integrations.md"},
 	{limits.Lasts(limits.HostingRetention), "integrations.md"},
 	{limits.Lasts(limits.HostingMissing), "integrations.md"},
+	{limits.Number(limits.HostingEnvironments), "integrations.md"},
 	{limits.Lasts(limits.IntegrationLogin), "integrations.md"},
 	{limits.Lasts(limits.RepositoryAccess), "integrations.md"},
 	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/svc-observability/svc/server/integrations/railway/railwaytest"
 	"github.com/svc-observability/svc/server/integrations/vercel/verceltest"
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -100,9 +101,13 @@ func TestMCPTools(t *testing.T) {
 	platform := verceltest.New(t)
 	platform.AddTeam("team_acme", "acme", "Acme", "shop").Drains = []map[string]any{{"id": "drn_1", "name": "logs", "status": "errored"}}
 	platform.Token(vercelToken, "team_acme")
-	p := testkit.StartProcess(t, t.TempDir()+"/data", append(appFlags(source.hub), "--vercel-url", platform.URL)...)
+	other := railwaytest.New(t)
+	other.AddWorkspace("ws_acme", "Acme", "shop")
+	other.Token(railwayToken, "ws_acme")
+	p := testkit.StartProcess(t, t.TempDir()+"/data", append(appFlags(source.hub), "--vercel-url", platform.URL, "--railway-url", other.URL)...)
 	source.serve(&p.Server)
 	source.connect()
+	restClient{t, &p.Server, p.APIKey}.call("POST", railwayPath+"/connect", fmt.Sprintf(`{"token":%q}`, railwayToken), 200)
 	restClient{t, &p.Server, p.APIKey}.call("POST", vercelPath+"/connect", fmt.Sprintf(`{"token":%q}`, vercelToken), 200)
 	cmd := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--hours", "0.5", "--output", "json", "--seed", "7")
 	cmd.Env = append(cmd.Environ(), "SVC_INGEST_KEY="+p.PrivateKey)
@@ -334,6 +339,7 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 	minute := time.Now().UTC().Add(-15 * time.Minute).Format(time.RFC3339)
 	return map[string][]map[string]any{
 		"list_integrations":        {nil},
+		"sync_platform_a":          {nil},
 		"sync_platform_b":          {nil},
 		"list_source_repositories": {nil, {"search": "shop"}},
 		"search_source_code":       {{"repository": "acme/shop", "query": "total", "path": "checkout", "limit": 5}},

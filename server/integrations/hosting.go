@@ -60,6 +60,15 @@ type HostingSettings struct {
 	Drains []HostingDrain `json:"drains,omitempty"`
 	// DrainsError says why the drains could not be read.
 	DrainsError string `json:"drains_error,omitempty"`
+	// Seen is the number of things that the last synchronization read, Errors the environments that it could not read.
+	Seen   int            `json:"seen"`
+	Errors []HostingError `json:"errors,omitempty"`
+}
+
+// HostingError is an environment that could not be read.
+type HostingError struct {
+	Environment string `json:"environment"`
+	Message     string `json:"message"`
 }
 
 // ReadHosting reads the common part of the settings of a hosting account.
@@ -118,4 +127,9 @@ func Clip(text string) string {
 		text = string(runes[:limits.HostingText])
 	}
 	return strings.TrimSpace(text)
+}
+
+// IsHost reports whether a text of a platform is the name of a host, and so no address of another kind.
+func IsHost(text string) bool {
+	return text != "" && len(text) <= 255 && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789.-") == ""
 }

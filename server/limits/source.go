@@ -26,6 +26,9 @@ const (
 	// HostingRetention is how long deployments are kept, HostingMissing how long a drain is shown that the platform no longer lists.
 	HostingRetention = 30 * Day
 	HostingMissing   = 7 * Day
+	// HostingEnvironments is the largest number of environments of Railway that are read, HostingNewest that of deployments of each.
+	HostingEnvironments = 100
+	HostingNewest       = 50
 	// PlatformToken is the length of a token of a platform.
 	PlatformToken = 4096
 	// HostingText bounds a name that a platform gives.
@@ -143,6 +146,8 @@ func source() []Limit {
 		lasts("HostingSyncWait", HostingSyncWait, "A request to synchronize a hosting platform waits at most %s."),
 		lasts("HostingRetention", HostingRetention, "Deployments of hosting platforms are kept for %s."),
 		lasts("HostingMissing", HostingMissing, "A drain that its platform no longer lists is shown for %s."),
+		count("HostingEnvironments", HostingEnvironments, "A reading of Railway reads at most %s environments."),
+		count("HostingNewest", HostingNewest, "A reading of Railway reads the newest %s deployments of each environment."),
 		characters("PlatformToken", PlatformToken, "The token of a hosting platform has at most %s."),
 		characters("HostingText", HostingText, "Of a name that a hosting platform gives, the first %s are kept."),
 		count("SourceRuns", SourceRuns, "A request returns at most %s runs of CI."),

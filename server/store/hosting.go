@@ -59,7 +59,9 @@ func (s *Store) SyncHosting(ctx context.Context, fence Fence, of IntegrationConn
 	})
 }
 
-func (s *Store) syncHostingProjects(ctx context.Context, tx *ent.Tx, of IntegrationConnection, complete []HostingProject, at time.Time) error {
+func (s *Store) syncHostingProjects(
+	ctx context.Context, tx *ent.Tx, of IntegrationConnection, complete []HostingProject, at time.Time,
+) error {
 	rows, err := tx.HostingProject.Query().Where(projectsOf(of.Org, of.ID)...).All(ctx)
 	if err != nil {
 		return err
@@ -161,7 +163,9 @@ func deploymentsOf(org principal.OrgID, connection uuid.UUID) []predicate.Hostin
 }
 
 // ListHostingProjects returns projects of a connected platform by name.
-func (s *Store) ListHostingProjects(ctx context.Context, org principal.OrgID, connection uuid.UUID, offset, limit int) ([]HostingProject, error) {
+func (s *Store) ListHostingProjects(ctx context.Context, org principal.OrgID, connection uuid.UUID, offset, limit int) (
+	[]HostingProject, error,
+) {
 	rows, err := s.read.HostingProject.Query().Where(projectsOf(org, connection)...).
 		Order(hostingproject.ByName(), hostingproject.ByID()).Offset(offset).Limit(limit).All(ctx)
 	return collect("list hosting projects", toHostingProject, rows, err)

@@ -28,7 +28,7 @@ const (
 // A hosting platform, and the account of it that is connected.
 type HostingPlatform struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the platform: `platform_b` is Vercel.
+	// Short name of the platform: `platform_a` is Railway, `platform_b` is Vercel.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
 	// Always `hosting_platform`.
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
@@ -56,12 +56,16 @@ type HostingPlatform struct {
 	Projects int32 `protobuf:"varint,12,opt,name=projects" json:"projects,omitempty"`
 	// Number of stored deployments.
 	Deployments int32 `protobuf:"varint,13,opt,name=deployments" json:"deployments,omitempty"`
-	// The drains of the account, by name.
+	// The drains of the account, by name. Empty for Railway, which has none.
 	Drains []*HostingDrain `protobuf:"bytes,14,rep,name=drains" json:"drains,omitempty"`
 	// Why the drains could not be read, for example a plan without drains. Null if they were read.
-	DrainsError   *string `protobuf:"bytes,15,opt,name=drains_error,json=drainsError" json:"drains_error,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DrainsError *string `protobuf:"bytes,15,opt,name=drains_error,json=drainsError" json:"drains_error,omitempty"`
+	// Number of projects, environments, services, deployments and drains that the last synchronization read.
+	ResourcesSeen int32 `protobuf:"varint,16,opt,name=resources_seen,json=resourcesSeen" json:"resources_seen,omitempty"`
+	// The environments that the last synchronization could not read.
+	EnvironmentErrors []*HostingEnvironmentError `protobuf:"bytes,17,rep,name=environment_errors,json=environmentErrors" json:"environment_errors,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *HostingPlatform) Reset() {
@@ -199,6 +203,75 @@ func (x *HostingPlatform) GetDrainsError() string {
 	return ""
 }
 
+func (x *HostingPlatform) GetResourcesSeen() int32 {
+	if x != nil {
+		return x.ResourcesSeen
+	}
+	return 0
+}
+
+func (x *HostingPlatform) GetEnvironmentErrors() []*HostingEnvironmentError {
+	if x != nil {
+		return x.EnvironmentErrors
+	}
+	return nil
+}
+
+// An environment that could not be read.
+type HostingEnvironmentError struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the project and of the environment.
+	Environment string `protobuf:"bytes,1,opt,name=environment" json:"environment,omitempty"`
+	// The problem.
+	Message       string `protobuf:"bytes,2,opt,name=message" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostingEnvironmentError) Reset() {
+	*x = HostingEnvironmentError{}
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostingEnvironmentError) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostingEnvironmentError) ProtoMessage() {}
+
+func (x *HostingEnvironmentError) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostingEnvironmentError.ProtoReflect.Descriptor instead.
+func (*HostingEnvironmentError) Descriptor() ([]byte, []int) {
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *HostingEnvironmentError) GetEnvironment() string {
+	if x != nil {
+		return x.Environment
+	}
+	return ""
+}
+
+func (x *HostingEnvironmentError) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 // A drain: a stream of logs or traces that the platform sends somewhere. The server only reads its state.
 type HostingDrain struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -214,7 +287,7 @@ type HostingDrain struct {
 
 func (x *HostingDrain) Reset() {
 	*x = HostingDrain{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[1]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -226,7 +299,7 @@ func (x *HostingDrain) String() string {
 func (*HostingDrain) ProtoMessage() {}
 
 func (x *HostingDrain) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[1]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -239,7 +312,7 @@ func (x *HostingDrain) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingDrain.ProtoReflect.Descriptor instead.
 func (*HostingDrain) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{1}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *HostingDrain) GetId() string {
@@ -277,14 +350,18 @@ type HostingProject struct {
 	// Repository that the project is built from. Null without one.
 	Repository *string `protobuf:"bytes,5,opt,name=repository" json:"repository,omitempty"`
 	// Time at which the platform listed the project last.
-	SeenAt        *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=seen_at,json=seenAt" json:"seen_at,omitempty"`
+	SeenAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=seen_at,json=seenAt" json:"seen_at,omitempty"`
+	// Names of its environments. Empty for Vercel.
+	Environments []string `protobuf:"bytes,7,rep,name=environments" json:"environments,omitempty"`
+	// Names of its services. Empty for Vercel, where a project is one service.
+	Services      []string `protobuf:"bytes,8,rep,name=services" json:"services,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HostingProject) Reset() {
 	*x = HostingProject{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[2]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -296,7 +373,7 @@ func (x *HostingProject) String() string {
 func (*HostingProject) ProtoMessage() {}
 
 func (x *HostingProject) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[2]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -309,7 +386,7 @@ func (x *HostingProject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingProject.ProtoReflect.Descriptor instead.
 func (*HostingProject) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *HostingProject) GetId() string {
@@ -354,6 +431,20 @@ func (x *HostingProject) GetSeenAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *HostingProject) GetEnvironments() []string {
+	if x != nil {
+		return x.Environments
+	}
+	return nil
+}
+
+func (x *HostingProject) GetServices() []string {
+	if x != nil {
+		return x.Services
+	}
+	return nil
+}
+
 // A deployment of a project.
 type HostingDeployment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -379,15 +470,17 @@ type HostingDeployment struct {
 	Url *string `protobuf:"bytes,10,opt,name=url" json:"url,omitempty"`
 	// Time at which the platform created the deployment.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
-	// Time at which the deployment became ready. Null before.
-	ReadyAt       *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=ready_at,json=readyAt" json:"ready_at,omitempty"`
+	// Time at which the deployment became ready. Null before, and for Railway, which does not tell it.
+	ReadyAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=ready_at,json=readyAt" json:"ready_at,omitempty"`
+	// Name of the service. Null for Vercel, where a project is one service.
+	Service       *string `protobuf:"bytes,13,opt,name=service" json:"service,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *HostingDeployment) Reset() {
 	*x = HostingDeployment{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[3]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -399,7 +492,7 @@ func (x *HostingDeployment) String() string {
 func (*HostingDeployment) ProtoMessage() {}
 
 func (x *HostingDeployment) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[3]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -412,7 +505,7 @@ func (x *HostingDeployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingDeployment.ProtoReflect.Descriptor instead.
 func (*HostingDeployment) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{3}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *HostingDeployment) GetId() string {
@@ -499,10 +592,17 @@ func (x *HostingDeployment) GetReadyAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *HostingDeployment) GetService() string {
+	if x != nil && x.Service != nil {
+		return *x.Service
+	}
+	return ""
+}
+
 // Names the platform.
 type GetHostingPlatformRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the platform: `platform_b`.
+	// Short name of the platform: `platform_a` or `platform_b`.
 	Platform      string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -510,7 +610,7 @@ type GetHostingPlatformRequest struct {
 
 func (x *GetHostingPlatformRequest) Reset() {
 	*x = GetHostingPlatformRequest{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[4]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -522,7 +622,7 @@ func (x *GetHostingPlatformRequest) String() string {
 func (*GetHostingPlatformRequest) ProtoMessage() {}
 
 func (x *GetHostingPlatformRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[4]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -535,7 +635,7 @@ func (x *GetHostingPlatformRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetHostingPlatformRequest.ProtoReflect.Descriptor instead.
 func (*GetHostingPlatformRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{4}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetHostingPlatformRequest) GetPlatform() string {
@@ -548,11 +648,11 @@ func (x *GetHostingPlatformRequest) GetPlatform() string {
 // The access to an account of a platform.
 type ConnectHostingPlatformRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the platform: `platform_b`.
+	// Short name of the platform: `platform_a` or `platform_b`.
 	Platform string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
-	// Access token of the platform. One whose scope is a team is best.
+	// Access token of the platform. Best is one whose scope is a team, a workspace or a project.
 	Token string `protobuf:"bytes,2,opt,name=token" json:"token,omitempty"`
-	// Identifier or short name of the team. It may be left out if the token sees one team only.
+	// Vercel: identifier or short name of the team. Railway: identifier or name of the workspace. It may be left out if the token sees one only.
 	Team          string `protobuf:"bytes,3,opt,name=team" json:"team,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -560,7 +660,7 @@ type ConnectHostingPlatformRequest struct {
 
 func (x *ConnectHostingPlatformRequest) Reset() {
 	*x = ConnectHostingPlatformRequest{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[5]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -572,7 +672,7 @@ func (x *ConnectHostingPlatformRequest) String() string {
 func (*ConnectHostingPlatformRequest) ProtoMessage() {}
 
 func (x *ConnectHostingPlatformRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[5]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -585,7 +685,7 @@ func (x *ConnectHostingPlatformRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConnectHostingPlatformRequest.ProtoReflect.Descriptor instead.
 func (*ConnectHostingPlatformRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{5}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ConnectHostingPlatformRequest) GetPlatform() string {
@@ -612,7 +712,7 @@ func (x *ConnectHostingPlatformRequest) GetTeam() string {
 // Names the platform.
 type SyncHostingPlatformRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the platform: `platform_b`.
+	// Short name of the platform: `platform_a` or `platform_b`.
 	Platform      string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -620,7 +720,7 @@ type SyncHostingPlatformRequest struct {
 
 func (x *SyncHostingPlatformRequest) Reset() {
 	*x = SyncHostingPlatformRequest{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[6]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -632,7 +732,7 @@ func (x *SyncHostingPlatformRequest) String() string {
 func (*SyncHostingPlatformRequest) ProtoMessage() {}
 
 func (x *SyncHostingPlatformRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[6]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -645,7 +745,7 @@ func (x *SyncHostingPlatformRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncHostingPlatformRequest.ProtoReflect.Descriptor instead.
 func (*SyncHostingPlatformRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{6}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *SyncHostingPlatformRequest) GetPlatform() string {
@@ -672,7 +772,7 @@ type HostingSync struct {
 
 func (x *HostingSync) Reset() {
 	*x = HostingSync{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[7]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +784,7 @@ func (x *HostingSync) String() string {
 func (*HostingSync) ProtoMessage() {}
 
 func (x *HostingSync) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[7]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +797,7 @@ func (x *HostingSync) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HostingSync.ProtoReflect.Descriptor instead.
 func (*HostingSync) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{7}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *HostingSync) GetObject() string {
@@ -731,7 +831,7 @@ func (x *HostingSync) GetPlatform() *HostingPlatform {
 // Names the platform.
 type DisconnectHostingPlatformRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the platform: `platform_b`.
+	// Short name of the platform: `platform_a` or `platform_b`.
 	Platform      string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -739,7 +839,7 @@ type DisconnectHostingPlatformRequest struct {
 
 func (x *DisconnectHostingPlatformRequest) Reset() {
 	*x = DisconnectHostingPlatformRequest{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[8]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -751,7 +851,7 @@ func (x *DisconnectHostingPlatformRequest) String() string {
 func (*DisconnectHostingPlatformRequest) ProtoMessage() {}
 
 func (x *DisconnectHostingPlatformRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[8]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -764,7 +864,7 @@ func (x *DisconnectHostingPlatformRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DisconnectHostingPlatformRequest.ProtoReflect.Descriptor instead.
 func (*DisconnectHostingPlatformRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{8}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DisconnectHostingPlatformRequest) GetPlatform() string {
@@ -789,7 +889,7 @@ type DisconnectedHostingPlatform struct {
 
 func (x *DisconnectedHostingPlatform) Reset() {
 	*x = DisconnectedHostingPlatform{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[9]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +901,7 @@ func (x *DisconnectedHostingPlatform) String() string {
 func (*DisconnectedHostingPlatform) ProtoMessage() {}
 
 func (x *DisconnectedHostingPlatform) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[9]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +914,7 @@ func (x *DisconnectedHostingPlatform) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DisconnectedHostingPlatform.ProtoReflect.Descriptor instead.
 func (*DisconnectedHostingPlatform) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{9}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DisconnectedHostingPlatform) GetId() string {
@@ -841,7 +941,7 @@ func (x *DisconnectedHostingPlatform) GetDeleted() bool {
 // Selects projects of a platform.
 type ListHostingProjectsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the platform: `platform_b`.
+	// Short name of the platform: `platform_a` or `platform_b`.
 	Platform string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
 	// Page size, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
@@ -853,7 +953,7 @@ type ListHostingProjectsRequest struct {
 
 func (x *ListHostingProjectsRequest) Reset() {
 	*x = ListHostingProjectsRequest{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[10]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -865,7 +965,7 @@ func (x *ListHostingProjectsRequest) String() string {
 func (*ListHostingProjectsRequest) ProtoMessage() {}
 
 func (x *ListHostingProjectsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[10]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -878,7 +978,7 @@ func (x *ListHostingProjectsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHostingProjectsRequest.ProtoReflect.Descriptor instead.
 func (*ListHostingProjectsRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{10}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListHostingProjectsRequest) GetPlatform() string {
@@ -919,7 +1019,7 @@ type ListHostingProjectsResponse struct {
 
 func (x *ListHostingProjectsResponse) Reset() {
 	*x = ListHostingProjectsResponse{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[11]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -931,7 +1031,7 @@ func (x *ListHostingProjectsResponse) String() string {
 func (*ListHostingProjectsResponse) ProtoMessage() {}
 
 func (x *ListHostingProjectsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[11]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -944,7 +1044,7 @@ func (x *ListHostingProjectsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHostingProjectsResponse.ProtoReflect.Descriptor instead.
 func (*ListHostingProjectsResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{11}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListHostingProjectsResponse) GetObject() string {
@@ -978,7 +1078,7 @@ func (x *ListHostingProjectsResponse) GetNextCursor() string {
 // Selects deployments of a platform.
 type ListHostingDeploymentsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the platform: `platform_b`.
+	// Short name of the platform: `platform_a` or `platform_b`.
 	Platform string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
 	// Page size, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,2,opt,name=limit" json:"limit,omitempty"`
@@ -992,7 +1092,7 @@ type ListHostingDeploymentsRequest struct {
 
 func (x *ListHostingDeploymentsRequest) Reset() {
 	*x = ListHostingDeploymentsRequest{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[12]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1004,7 +1104,7 @@ func (x *ListHostingDeploymentsRequest) String() string {
 func (*ListHostingDeploymentsRequest) ProtoMessage() {}
 
 func (x *ListHostingDeploymentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[12]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1017,7 +1117,7 @@ func (x *ListHostingDeploymentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHostingDeploymentsRequest.ProtoReflect.Descriptor instead.
 func (*ListHostingDeploymentsRequest) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{12}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListHostingDeploymentsRequest) GetPlatform() string {
@@ -1065,7 +1165,7 @@ type ListHostingDeploymentsResponse struct {
 
 func (x *ListHostingDeploymentsResponse) Reset() {
 	*x = ListHostingDeploymentsResponse{}
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[13]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1077,7 +1177,7 @@ func (x *ListHostingDeploymentsResponse) String() string {
 func (*ListHostingDeploymentsResponse) ProtoMessage() {}
 
 func (x *ListHostingDeploymentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[13]
+	mi := &file_svc_v2_hosting_platforms_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1090,7 +1190,7 @@ func (x *ListHostingDeploymentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListHostingDeploymentsResponse.ProtoReflect.Descriptor instead.
 func (*ListHostingDeploymentsResponse) Descriptor() ([]byte, []int) {
-	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{13}
+	return file_svc_v2_hosting_platforms_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListHostingDeploymentsResponse) GetObject() string {
@@ -1125,9 +1225,10 @@ var File_svc_v2_hosting_platforms_proto protoreflect.FileDescriptor
 
 const file_svc_v2_hosting_platforms_proto_rawDesc = "" +
 	"\n" +
-	"\x1esvc/v2/hosting_platforms.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xe9\x05\n" +
-	"\x0fHostingPlatform\x12 \n" +
-	"\x02id\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\x1a\n" +
+	"\x1esvc/v2/hosting_platforms.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xec\x06\n" +
+	"\x0fHostingPlatform\x12,\n" +
+	"\x02id\x18\x01 \x01(\tB\x1c\xfa\xf9\x18\x18\x1a\n" +
+	"platform_a\x1a\n" +
 	"platform_bR\x02id\x12.\n" +
 	"\x06object\x18\x02 \x01(\tB\x16\xfa\xf9\x18\x12\x1a\x10hosting_platformR\x06object\x12 \n" +
 	"\x04name\x18\x03 \x01(\tB\f\xfa\xf9\x18\b\"\x06VercelR\x04name\x12\x1c\n" +
@@ -1145,13 +1246,18 @@ const file_svc_v2_hosting_platforms_proto_rawDesc = "" +
 	"\bprojects\x18\f \x01(\x05R\bprojects\x12 \n" +
 	"\vdeployments\x18\r \x01(\x05R\vdeployments\x12,\n" +
 	"\x06drains\x18\x0e \x03(\v2\x14.svc.v2.HostingDrainR\x06drains\x12(\n" +
-	"\fdrains_error\x18\x0f \x01(\tB\x05\xaa\x01\x02\b\x01R\vdrainsError\"\x91\x01\n" +
+	"\fdrains_error\x18\x0f \x01(\tB\x05\xaa\x01\x02\b\x01R\vdrainsError\x12%\n" +
+	"\x0eresources_seen\x18\x10 \x01(\x05R\rresourcesSeen\x12N\n" +
+	"\x12environment_errors\x18\x11 \x03(\v2\x1f.svc.v2.HostingEnvironmentErrorR\x11environmentErrors\"\x94\x01\n" +
+	"\x17HostingEnvironmentError\x128\n" +
+	"\venvironment\x18\x01 \x01(\tB\x16\xfa\xf9\x18\x12\"\x10shop, productionR\venvironment\x12?\n" +
+	"\amessage\x18\x02 \x01(\tB%\xfa\xf9\x18!\"\x1fRailway did not answer in time.R\amessage\"\x91\x01\n" +
 	"\fHostingDrain\x12 \n" +
 	"\x02id\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\"\n" +
 	"drn_a1b2c3R\x02id\x12\x1e\n" +
 	"\x04name\x18\x02 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\"\x04logsR\x04name\x12?\n" +
-	"\x05state\x18\x03 \x01(\tB)\xfa\xf9\x18%\x1a\aenabled\x1a\bdisabled\x1a\aerrored\x1a\amissingR\x05state\"\xa5\x02\n" +
+	"\x05state\x18\x03 \x01(\tB)\xfa\xf9\x18%\x1a\aenabled\x1a\bdisabled\x1a\aerrored\x1a\amissingR\x05state\"\x82\x03\n" +
 	"\x0eHostingProject\x12 \n" +
 	"\x02id\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\"\n" +
 	"prj_a1b2c3R\x02id\x12-\n" +
@@ -1162,7 +1268,10 @@ const file_svc_v2_hosting_platforms_proto_rawDesc = "" +
 	"\n" +
 	"repository\x18\x05 \x01(\tB\x14\xfa\xf9\x18\v\"\tacme/shop\xaa\x01\x02\b\x01R\n" +
 	"repository\x12;\n" +
-	"\aseen_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x06seenAt\"\x83\x05\n" +
+	"\aseen_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\x06seenAt\x124\n" +
+	"\fenvironments\x18\a \x03(\tB\x10\xfa\xf9\x18\f\"\n" +
+	"productionR\fenvironments\x12%\n" +
+	"\bservices\x18\b \x03(\tB\t\xfa\xf9\x18\x05\"\x03webR\bservices\"\xad\x05\n" +
 	"\x11HostingDeployment\x12 \n" +
 	"\x02id\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\"\n" +
 	"dpl_a1b2c3R\x02id\x120\n" +
@@ -1183,7 +1292,8 @@ const file_svc_v2_hosting_platforms_proto_rawDesc = "" +
 	" \x01(\tB)\xfa\xf9\x18 \"\x1ehttps://shop-a1b2c3.vercel.app\xaa\x01\x02\b\x01R\x03url\x12A\n" +
 	"\n" +
 	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartedAt\x125\n" +
-	"\bready_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\areadyAt\"I\n" +
+	"\bready_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\areadyAt\x12(\n" +
+	"\aservice\x18\r \x01(\tB\x0e\xfa\xf9\x18\x05\"\x03web\xaa\x01\x02\b\x01R\aservice\"I\n" +
 	"\x19GetHostingPlatformRequest\x12,\n" +
 	"\bplatform\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\"\n" +
 	"platform_bR\bplatform\"\x9e\x01\n" +
@@ -1203,9 +1313,10 @@ const file_svc_v2_hosting_platforms_proto_rawDesc = "" +
 	"\bplatform\x18\x04 \x01(\v2\x17.svc.v2.HostingPlatformB\x06\xbaH\x03\xc8\x01\x01R\bplatform\"P\n" +
 	" DisconnectHostingPlatformRequest\x12,\n" +
 	"\bplatform\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\"\n" +
-	"platform_bR\bplatform\"\x89\x01\n" +
-	"\x1bDisconnectedHostingPlatform\x12 \n" +
-	"\x02id\x18\x01 \x01(\tB\x10\xfa\xf9\x18\f\x1a\n" +
+	"platform_bR\bplatform\"\x95\x01\n" +
+	"\x1bDisconnectedHostingPlatform\x12,\n" +
+	"\x02id\x18\x01 \x01(\tB\x1c\xfa\xf9\x18\x18\x1a\n" +
+	"platform_a\x1a\n" +
 	"platform_bR\x02id\x12.\n" +
 	"\x06object\x18\x02 \x01(\tB\x16\xfa\xf9\x18\x12\x1a\x10hosting_platformR\x06object\x12\x18\n" +
 	"\adeleted\x18\x03 \x01(\bR\adeleted\"\x8f\x01\n" +
@@ -1235,14 +1346,14 @@ const file_svc_v2_hosting_platforms_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x19.svc.v2.HostingDeploymentR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor2\xd1\x0e\n" +
+	"nextCursor2\xe2\x0e\n" +
 	"\x17HostingPlatformsService\x12\xe9\x01\n" +
 	"\x12GetHostingPlatform\x12!.svc.v2.GetHostingPlatformRequest\x1a\x17.svc.v2.HostingPlatform\"\x96\x01\xf2\xf9\x18]\n" +
 	"\x12getHostingPlatform\x12\fintegrations\x18\x012\x19IntegrationsNotFoundError2\x1cIntegrationsPersistenceError\x82\xd3\xe4\x93\x02/\x12-/v2/integrations/hosting_platforms/{platform}\x12\xf7\x02\n" +
 	"\x16ConnectHostingPlatform\x12%.svc.v2.ConnectHostingPlatformRequest\x1a\x17.svc.v2.HostingPlatform\"\x9c\x02\xf2\xf9\x18\xd7\x01\n" +
-	"\x16connectHostingPlatform\x12\fintegrations\x18\x02 \x012\x1aIntegrationsForbiddenError2\x19IntegrationsNotFoundError2\x1eIntegrationsConfigurationError2\x1bIntegrationsValidationError2\x19IntegrationsUpstreamError2\x1cIntegrationsPersistenceError\x82\xd3\xe4\x93\x02::\x01*\"5/v2/integrations/hosting_platforms/{platform}/connect\x12\xbf\x02\n" +
-	"\x13SyncHostingPlatform\x12\".svc.v2.SyncHostingPlatformRequest\x1a\x13.svc.v2.HostingSync\"\xee\x01\xf2\xf9\x18\xac\x01\n" +
-	"\x13syncHostingPlatform\x12\fintegrations\x18\x02 \x012\x1aIntegrationsForbiddenError2\x19IntegrationsNotFoundError2\x1dIntegrationsNotConnectedError2\x1cIntegrationsPersistenceErrorJ\x0fsync_platform_b\x82\xd3\xe4\x93\x027:\x01*\"2/v2/integrations/hosting_platforms/{platform}/sync\x12\xc8\x02\n" +
+	"\x16connectHostingPlatform\x12\fintegrations\x18\x02 \x012\x1aIntegrationsForbiddenError2\x19IntegrationsNotFoundError2\x1eIntegrationsConfigurationError2\x1bIntegrationsValidationError2\x19IntegrationsUpstreamError2\x1cIntegrationsPersistenceError\x82\xd3\xe4\x93\x02::\x01*\"5/v2/integrations/hosting_platforms/{platform}/connect\x12\xd0\x02\n" +
+	"\x13SyncHostingPlatform\x12\".svc.v2.SyncHostingPlatformRequest\x1a\x13.svc.v2.HostingSync\"\xff\x01\xf2\xf9\x18\xbd\x01\n" +
+	"\x13syncHostingPlatform\x12\fintegrations\x18\x02 \x012\x1aIntegrationsForbiddenError2\x19IntegrationsNotFoundError2\x1dIntegrationsNotConnectedError2\x1cIntegrationsPersistenceErrorJ\x0fsync_platform_aJ\x0fsync_platform_b\x82\xd3\xe4\x93\x027:\x01*\"2/v2/integrations/hosting_platforms/{platform}/sync\x12\xc8\x02\n" +
 	"\x19DisconnectHostingPlatform\x12(.svc.v2.DisconnectHostingPlatformRequest\x1a#.svc.v2.DisconnectedHostingPlatform\"\xdb\x01\xf2\xf9\x18\xa1\x01\n" +
 	"\x19disconnectHostingPlatform\x12\fintegrations\x18\x02 \x012\x1aIntegrationsForbiddenError2\x19IntegrationsNotFoundError2\x1dIntegrationsNotConnectedError2\x1cIntegrationsPersistenceError\x82\xd3\xe4\x93\x02/*-/v2/integrations/hosting_platforms/{platform}\x12\x98\x02\n" +
 	"\x13ListHostingProjects\x12\".svc.v2.ListHostingProjectsRequest\x1a#.svc.v2.ListHostingProjectsResponse\"\xb7\x01\xf2\xf9\x18u\n" +
@@ -1264,52 +1375,54 @@ func file_svc_v2_hosting_platforms_proto_rawDescGZIP() []byte {
 	return file_svc_v2_hosting_platforms_proto_rawDescData
 }
 
-var file_svc_v2_hosting_platforms_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_svc_v2_hosting_platforms_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_svc_v2_hosting_platforms_proto_goTypes = []any{
 	(*HostingPlatform)(nil),                  // 0: svc.v2.HostingPlatform
-	(*HostingDrain)(nil),                     // 1: svc.v2.HostingDrain
-	(*HostingProject)(nil),                   // 2: svc.v2.HostingProject
-	(*HostingDeployment)(nil),                // 3: svc.v2.HostingDeployment
-	(*GetHostingPlatformRequest)(nil),        // 4: svc.v2.GetHostingPlatformRequest
-	(*ConnectHostingPlatformRequest)(nil),    // 5: svc.v2.ConnectHostingPlatformRequest
-	(*SyncHostingPlatformRequest)(nil),       // 6: svc.v2.SyncHostingPlatformRequest
-	(*HostingSync)(nil),                      // 7: svc.v2.HostingSync
-	(*DisconnectHostingPlatformRequest)(nil), // 8: svc.v2.DisconnectHostingPlatformRequest
-	(*DisconnectedHostingPlatform)(nil),      // 9: svc.v2.DisconnectedHostingPlatform
-	(*ListHostingProjectsRequest)(nil),       // 10: svc.v2.ListHostingProjectsRequest
-	(*ListHostingProjectsResponse)(nil),      // 11: svc.v2.ListHostingProjectsResponse
-	(*ListHostingDeploymentsRequest)(nil),    // 12: svc.v2.ListHostingDeploymentsRequest
-	(*ListHostingDeploymentsResponse)(nil),   // 13: svc.v2.ListHostingDeploymentsResponse
-	(*timestamppb.Timestamp)(nil),            // 14: google.protobuf.Timestamp
+	(*HostingEnvironmentError)(nil),          // 1: svc.v2.HostingEnvironmentError
+	(*HostingDrain)(nil),                     // 2: svc.v2.HostingDrain
+	(*HostingProject)(nil),                   // 3: svc.v2.HostingProject
+	(*HostingDeployment)(nil),                // 4: svc.v2.HostingDeployment
+	(*GetHostingPlatformRequest)(nil),        // 5: svc.v2.GetHostingPlatformRequest
+	(*ConnectHostingPlatformRequest)(nil),    // 6: svc.v2.ConnectHostingPlatformRequest
+	(*SyncHostingPlatformRequest)(nil),       // 7: svc.v2.SyncHostingPlatformRequest
+	(*HostingSync)(nil),                      // 8: svc.v2.HostingSync
+	(*DisconnectHostingPlatformRequest)(nil), // 9: svc.v2.DisconnectHostingPlatformRequest
+	(*DisconnectedHostingPlatform)(nil),      // 10: svc.v2.DisconnectedHostingPlatform
+	(*ListHostingProjectsRequest)(nil),       // 11: svc.v2.ListHostingProjectsRequest
+	(*ListHostingProjectsResponse)(nil),      // 12: svc.v2.ListHostingProjectsResponse
+	(*ListHostingDeploymentsRequest)(nil),    // 13: svc.v2.ListHostingDeploymentsRequest
+	(*ListHostingDeploymentsResponse)(nil),   // 14: svc.v2.ListHostingDeploymentsResponse
+	(*timestamppb.Timestamp)(nil),            // 15: google.protobuf.Timestamp
 }
 var file_svc_v2_hosting_platforms_proto_depIdxs = []int32{
-	14, // 0: svc.v2.HostingPlatform.connected_at:type_name -> google.protobuf.Timestamp
-	14, // 1: svc.v2.HostingPlatform.last_sync_at:type_name -> google.protobuf.Timestamp
-	1,  // 2: svc.v2.HostingPlatform.drains:type_name -> svc.v2.HostingDrain
-	14, // 3: svc.v2.HostingProject.seen_at:type_name -> google.protobuf.Timestamp
-	14, // 4: svc.v2.HostingDeployment.started_at:type_name -> google.protobuf.Timestamp
-	14, // 5: svc.v2.HostingDeployment.ready_at:type_name -> google.protobuf.Timestamp
-	14, // 6: svc.v2.HostingSync.started_at:type_name -> google.protobuf.Timestamp
-	0,  // 7: svc.v2.HostingSync.platform:type_name -> svc.v2.HostingPlatform
-	2,  // 8: svc.v2.ListHostingProjectsResponse.data:type_name -> svc.v2.HostingProject
-	3,  // 9: svc.v2.ListHostingDeploymentsResponse.data:type_name -> svc.v2.HostingDeployment
-	4,  // 10: svc.v2.HostingPlatformsService.GetHostingPlatform:input_type -> svc.v2.GetHostingPlatformRequest
-	5,  // 11: svc.v2.HostingPlatformsService.ConnectHostingPlatform:input_type -> svc.v2.ConnectHostingPlatformRequest
-	6,  // 12: svc.v2.HostingPlatformsService.SyncHostingPlatform:input_type -> svc.v2.SyncHostingPlatformRequest
-	8,  // 13: svc.v2.HostingPlatformsService.DisconnectHostingPlatform:input_type -> svc.v2.DisconnectHostingPlatformRequest
-	10, // 14: svc.v2.HostingPlatformsService.ListHostingProjects:input_type -> svc.v2.ListHostingProjectsRequest
-	12, // 15: svc.v2.HostingPlatformsService.ListHostingDeployments:input_type -> svc.v2.ListHostingDeploymentsRequest
-	0,  // 16: svc.v2.HostingPlatformsService.GetHostingPlatform:output_type -> svc.v2.HostingPlatform
-	0,  // 17: svc.v2.HostingPlatformsService.ConnectHostingPlatform:output_type -> svc.v2.HostingPlatform
-	7,  // 18: svc.v2.HostingPlatformsService.SyncHostingPlatform:output_type -> svc.v2.HostingSync
-	9,  // 19: svc.v2.HostingPlatformsService.DisconnectHostingPlatform:output_type -> svc.v2.DisconnectedHostingPlatform
-	11, // 20: svc.v2.HostingPlatformsService.ListHostingProjects:output_type -> svc.v2.ListHostingProjectsResponse
-	13, // 21: svc.v2.HostingPlatformsService.ListHostingDeployments:output_type -> svc.v2.ListHostingDeploymentsResponse
-	16, // [16:22] is the sub-list for method output_type
-	10, // [10:16] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	15, // 0: svc.v2.HostingPlatform.connected_at:type_name -> google.protobuf.Timestamp
+	15, // 1: svc.v2.HostingPlatform.last_sync_at:type_name -> google.protobuf.Timestamp
+	2,  // 2: svc.v2.HostingPlatform.drains:type_name -> svc.v2.HostingDrain
+	1,  // 3: svc.v2.HostingPlatform.environment_errors:type_name -> svc.v2.HostingEnvironmentError
+	15, // 4: svc.v2.HostingProject.seen_at:type_name -> google.protobuf.Timestamp
+	15, // 5: svc.v2.HostingDeployment.started_at:type_name -> google.protobuf.Timestamp
+	15, // 6: svc.v2.HostingDeployment.ready_at:type_name -> google.protobuf.Timestamp
+	15, // 7: svc.v2.HostingSync.started_at:type_name -> google.protobuf.Timestamp
+	0,  // 8: svc.v2.HostingSync.platform:type_name -> svc.v2.HostingPlatform
+	3,  // 9: svc.v2.ListHostingProjectsResponse.data:type_name -> svc.v2.HostingProject
+	4,  // 10: svc.v2.ListHostingDeploymentsResponse.data:type_name -> svc.v2.HostingDeployment
+	5,  // 11: svc.v2.HostingPlatformsService.GetHostingPlatform:input_type -> svc.v2.GetHostingPlatformRequest
+	6,  // 12: svc.v2.HostingPlatformsService.ConnectHostingPlatform:input_type -> svc.v2.ConnectHostingPlatformRequest
+	7,  // 13: svc.v2.HostingPlatformsService.SyncHostingPlatform:input_type -> svc.v2.SyncHostingPlatformRequest
+	9,  // 14: svc.v2.HostingPlatformsService.DisconnectHostingPlatform:input_type -> svc.v2.DisconnectHostingPlatformRequest
+	11, // 15: svc.v2.HostingPlatformsService.ListHostingProjects:input_type -> svc.v2.ListHostingProjectsRequest
+	13, // 16: svc.v2.HostingPlatformsService.ListHostingDeployments:input_type -> svc.v2.ListHostingDeploymentsRequest
+	0,  // 17: svc.v2.HostingPlatformsService.GetHostingPlatform:output_type -> svc.v2.HostingPlatform
+	0,  // 18: svc.v2.HostingPlatformsService.ConnectHostingPlatform:output_type -> svc.v2.HostingPlatform
+	8,  // 19: svc.v2.HostingPlatformsService.SyncHostingPlatform:output_type -> svc.v2.HostingSync
+	10, // 20: svc.v2.HostingPlatformsService.DisconnectHostingPlatform:output_type -> svc.v2.DisconnectedHostingPlatform
+	12, // 21: svc.v2.HostingPlatformsService.ListHostingProjects:output_type -> svc.v2.ListHostingProjectsResponse
+	14, // 22: svc.v2.HostingPlatformsService.ListHostingDeployments:output_type -> svc.v2.ListHostingDeploymentsResponse
+	17, // [17:23] is the sub-list for method output_type
+	11, // [11:17] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_hosting_platforms_proto_init() }
@@ -1323,7 +1436,7 @@ func file_svc_v2_hosting_platforms_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_hosting_platforms_proto_rawDesc), len(file_svc_v2_hosting_platforms_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -23,8 +23,8 @@ type Caller struct {
 	Sort func(status int, body []byte) *integrations.Problem
 }
 
-// Do sends a request and reads its answer into a value. The error is a *integrations.Problem. Headers hold the credentials, so no error holds the
-// request.
+// Do sends a request and reads its answer into a value. The error is a *integrations.Problem. Headers hold the credentials, so no error
+// holds the request.
 func (c *Caller) Do(r *http.Request, into any) error {
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("User-Agent", "svc")
@@ -62,7 +62,8 @@ func (c *Caller) problem(res *http.Response, body []byte) *integrations.Problem 
 	case http.StatusUnauthorized:
 		return integrations.NewProblem(integrations.Unauthorized, nil, "%s refuses the token.", c.Name)
 	case http.StatusForbidden, http.StatusPaymentRequired:
-		return integrations.NewProblem(integrations.Forbidden, nil, "The token, or the plan of the account, does not allow the request at %s.", c.Name)
+		return integrations.NewProblem(integrations.Forbidden, nil,
+			"The token, or the plan of the account, does not allow the request at %s.", c.Name)
 	case http.StatusNotFound, http.StatusGone:
 		return integrations.NewProblem(integrations.NotFound, nil, "%s knows no such thing, or the token may not see it.", c.Name)
 	}

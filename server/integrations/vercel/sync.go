@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
@@ -68,6 +68,7 @@ func (p *Platform) Sync(ctx context.Context, c integrations.Connection) (integra
 		return out, err
 	}
 	out.Hosting = list
+	known.Seen = len(list.Projects) + len(list.Deployments) + len(known.Drains)
 	if out.Settings, err = json.Marshal(known); err != nil {
 		return out, fmt.Errorf("vercel: %w", err)
 	}
@@ -103,7 +104,8 @@ func (s session) projects(ctx context.Context, list *store.HostingList) error {
 			}
 			seen[p.ID] = true
 			out := store.HostingProject{
-				ExternalID: p.ID, Name: firstOf(p.Name, p.ID), Framework: integrations.Clip(p.Framework), Environments: []string{}, Services: []string{},
+				ExternalID: p.ID, Name: firstOf(p.Name, p.ID), Framework: integrations.Clip(p.Framework),
+				Environments: []string{}, Services: []string{},
 			}
 			if l := p.Link; l != nil {
 				owner, name := firstOf(l.Org, l.ProjectNamespace, l.Owner), firstOf(l.Repo, l.ProjectName, l.Slug)
@@ -176,7 +178,7 @@ func (d deployment) row() store.HostingDeployment {
 	if e := d.CustomEnvironment; e != nil && e.Slug != "" {
 		out.Target = integrations.Clip(e.Slug)
 	}
-	if isHost(d.URL) {
+	if integrations.IsHost(d.URL) {
 		out.URL = "https://" + d.URL
 	}
 	if d.Ready > 0 {
@@ -196,10 +198,6 @@ func (d deployment) meta(name string) string {
 }
 
 func moment(milliseconds float64) time.Time { return time.UnixMilli(int64(milliseconds)).UTC() }
-
-func isHost(text string) bool {
-	return text != "" && len(text) <= 255 && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789.-") == ""
-}
 
 func stateOf(word string) string {
 	switch word {
@@ -235,7 +233,8 @@ func (s session) drains(ctx context.Context, known *settings, now time.Time) err
 	}
 	err := s.get(ctx, "v1/drains", nil, &got)
 	var problem *integrations.Problem
-	if errors.As(err, &problem) && (problem.Kind == integrations.Forbidden || problem.Kind == integrations.NotFound || problem.Kind == integrations.Invalid) {
+	without := []integrations.Kind{integrations.Forbidden, integrations.NotFound, integrations.Invalid}
+	if errors.As(err, &problem) && slices.Contains(without, problem.Kind) {
 		known.DrainsError = "The token, or the plan of the team, gives no access to drains."
 		return nil
 	}

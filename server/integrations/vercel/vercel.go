@@ -60,7 +60,8 @@ func sortProblem(status int, body []byte) *integrations.Problem {
 		} `json:"error"`
 	}
 	if status == http.StatusForbidden && json.Unmarshal(body, &said) == nil && said.Error.InvalidToken {
-		return integrations.NewProblem(integrations.Suspended, nil, "Vercel no longer knows the token. It may have ended, or its owner has deleted it.")
+		return integrations.NewProblem(integrations.Suspended, nil,
+			"Vercel no longer knows the token. It may have ended, or its owner has deleted it.")
 	}
 	return nil
 }
@@ -148,8 +149,10 @@ type pagination struct {
 	Next json.RawMessage `json:"next"`
 }
 
-// pages reads the pages of a list, at most so many. Read returns whether a further page is wanted. The answer is true if the list is complete.
-func pages[T interface{ page() pagination }](ctx context.Context, s session, path string, query url.Values, most int, read func(T)) (bool, error) {
+// pages reads the pages of a list, at most so many, and gives each to a function. The answer is true if the list is complete.
+func pages[T interface{ page() pagination }](
+	ctx context.Context, s session, path string, query url.Values, most int, read func(T),
+) (complete bool, err error) {
 	if query == nil {
 		query = url.Values{}
 	}

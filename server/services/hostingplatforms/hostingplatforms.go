@@ -134,7 +134,8 @@ func (s *Service) ConnectHostingPlatform(ctx context.Context, req *svcv2.Connect
 	if err != nil {
 		return nil, checkFailure(ctx, t.setup, err)
 	}
-	if t.row != nil && t.row.State != store.IntegrationDisconnected && t.row.BaseURL == provider.BaseURL() && t.row.ExternalID != found.ExternalID {
+	if t.row != nil && t.row.State != store.IntegrationDisconnected && t.row.BaseURL == provider.BaseURL() &&
+		t.row.ExternalID != found.ExternalID {
 		return nil, invalid("token", "is that of another account. Disconnect "+t.row.Name+" first")
 	}
 	row, err := s.Engine.ConnectToken(ctx, t.org, provider, found, t.user)
@@ -204,7 +205,9 @@ func (s *Service) DisconnectHostingPlatform(ctx context.Context, req *svcv2.Disc
 }
 
 // ListHostingProjects lists the projects of an account.
-func (s *Service) ListHostingProjects(ctx context.Context, req *svcv2.ListHostingProjectsRequest) (*svcv2.ListHostingProjectsResponse, error) {
+func (s *Service) ListHostingProjects(ctx context.Context, req *svcv2.ListHostingProjectsRequest) (
+	*svcv2.ListHostingProjectsResponse, error,
+) {
 	t, err := s.target(ctx, req.GetPlatform())
 	if err != nil {
 		return nil, err

@@ -37,6 +37,12 @@ func (s *Service) platformToProto(ctx context.Context, t target) (*svcv2.Hosting
 	if row.LastSyncAt != nil {
 		out.LastSyncAt = timestamppb.New(*row.LastSyncAt)
 	}
+	out.ResourcesSeen = int32(known.Seen)
+	for _, e := range known.Errors {
+		out.EnvironmentErrors = append(out.EnvironmentErrors, &svcv2.HostingEnvironmentError{
+			Environment: e.Environment, Message: e.Message,
+		})
+	}
 	for _, d := range known.Drains {
 		out.Drains = append(out.Drains, &svcv2.HostingDrain{Id: d.ID, Name: d.Name, State: d.State})
 	}
@@ -46,7 +52,7 @@ func (s *Service) platformToProto(ctx context.Context, t target) (*svcv2.Hosting
 func projectToProto(p store.HostingProject) *svcv2.HostingProject {
 	return &svcv2.HostingProject{
 		Id: p.ExternalID, Object: "hosting_project", Name: p.Name, Framework: present(p.Framework), Repository: present(p.Repository),
-		SeenAt: timestamppb.New(p.SeenAt),
+		SeenAt: timestamppb.New(p.SeenAt), Environments: p.Environments, Services: p.Services,
 	}
 }
 
@@ -54,7 +60,7 @@ func deploymentToProto(d store.HostingDeployment) *svcv2.HostingDeployment {
 	out := &svcv2.HostingDeployment{
 		Id: d.ExternalID, Object: "hosting_deployment", ProjectId: d.ProjectExternalID, ProjectName: d.ProjectName, Target: d.Target,
 		State: d.State, PlatformState: d.PlatformState, CommitSha: present(d.CommitSha), Branch: present(d.Branch), Url: present(d.URL),
-		StartedAt: timestamppb.New(d.StartedAt),
+		StartedAt: timestamppb.New(d.StartedAt), Service: present(d.Service),
 	}
 	if d.ReadyAt != nil {
 		out.ReadyAt = timestamppb.New(*d.ReadyAt)

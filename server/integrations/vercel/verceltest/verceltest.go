@@ -1,4 +1,5 @@
-// Package verceltest is a stand-in for the API of Vercel: the endpoints that package vercel uses. It checks tokens and teams, and answers in pages.
+// Package verceltest is a stand-in for the API of Vercel: the endpoints that package vercel uses. It checks tokens and teams, and answers
+// in pages.
 package verceltest
 
 import (
@@ -120,7 +121,10 @@ func (v *Vercel) list(of func(seen []string) []object, name string) func(http.Re
 	return func(w http.ResponseWriter, r *http.Request, seen []string) any {
 		all := of(seen)
 		if since, err := strconv.ParseFloat(r.URL.Query().Get("since"), 64); err == nil {
-			all = slices.DeleteFunc(slices.Clone(all), func(o object) bool { created, ok := o["created"].(int64); return ok && float64(created) < since })
+			all = slices.DeleteFunc(slices.Clone(all), func(o object) bool {
+				created, ok := o["created"].(int64)
+				return ok && float64(created) < since
+			})
 		}
 		limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 		if err != nil || limit > 100 {
@@ -167,7 +171,8 @@ func (v *Vercel) AddTeam(id, slug, name string, projects ...string) *Team {
 	t := &Team{ID: id, Slug: slug, Name: name}
 	for _, p := range projects {
 		t.Projects = append(t.Projects, object{
-			"id": "prj_" + p, "name": p, "framework": "nextjs", "link": object{"type": "github", "org": "acme", "repo": p, "productionBranch": "main"},
+			"id": "prj_" + p, "name": p, "framework": "nextjs",
+			"link": object{"type": "github", "org": "acme", "repo": p, "productionBranch": "main"},
 		})
 	}
 	v.Change(func() { v.teams[id] = t })
@@ -197,7 +202,8 @@ func (v *Vercel) Calls(path string) int {
 func (v *Vercel) Deploy(t *Team, project, id, state, target string, at time.Time) {
 	v.Change(func() {
 		d := object{
-			"uid": id, "name": project, "projectId": "prj_" + project, "url": fmt.Sprintf("%s-%s.vercel.app", project, strings.ToLower(id[4:])),
+			"uid": id, "name": project, "projectId": "prj_" + project,
+			"url":     fmt.Sprintf("%s-%s.vercel.app", project, strings.ToLower(id[4:])),
 			"created": at.UnixMilli(), "state": state, "meta": object{"githubCommitSha": "c0ffee" + id, "githubCommitRef": "main"},
 		}
 		if target != "" {

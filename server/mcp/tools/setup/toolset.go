@@ -9,6 +9,7 @@ func Tools() []tool.Maker {
 		newAuditSetup,
 		newGetInstrumentationRecommendations,
 		newListIntegrations,
+		newSyncPlatformA,
 		newSyncPlatformB,
 	}
 }

@@ -2354,12 +2354,18 @@ export interface HostingDeployment {
   url?: string;
   startedAt?: string;
   readyAt?: string;
+  service?: string;
 }
 
 export interface HostingDrain {
   id?: string;
   name?: string;
   state?: string;
+}
+
+export interface HostingEnvironmentError {
+  environment?: string;
+  message?: string;
 }
 
 export interface HostingPlatform {
@@ -2378,6 +2384,8 @@ export interface HostingPlatform {
   deployments?: number;
   drains?: Array<HostingDrain>;
   drainsError?: string;
+  resourcesSeen?: number;
+  environmentErrors?: Array<HostingEnvironmentError>;
 }
 
 export interface HostingProject {
@@ -2387,6 +2395,8 @@ export interface HostingProject {
   framework?: string;
   repository?: string;
   seenAt?: string;
+  environments?: Array<string>;
+  services?: Array<string>;
 }
 
 export interface HostingSync {

@@ -40,7 +40,10 @@ function Panel({ of, next }: { of: HostingPlatform; next: string }) {
           </button>
         )}
       </header>
-      <p className="fine">Read projects, deployments and the state of drains. The server changes nothing there.</p>
+      <p className="fine">
+        Read projects and deployments{platform === "platform_b" ? ", and the state of drains" : ", environments and services"}. The server
+        changes nothing there.
+      </p>
       {asking && <Token of={of} close={() => setAsking(false)} />}
       {account ? (
         <>
@@ -143,7 +146,11 @@ function Token({ of, close }: { of: HostingPlatform; close: () => void }) {
       <Field label="Token" hint="Stored encrypted, and never shown again." error={errorOf(error, "token")}>
         {(c) => <input {...c} className="field" name="token" type="password" autoComplete="new-password" required />}
       </Field>
-      <Field label="Team" hint="Its id or short name. Needed if the token sees several teams." error={errorOf(error, "team")}>
+      <Field
+        label={of.id === "platform_a" ? "Workspace" : "Team"}
+        hint={`Its id or ${of.id === "platform_a" ? "name" : "short name"}. Needed if the token sees several.`}
+        error={errorOf(error, "team")}
+      >
         {(c) => <input {...c} className="field" name="team" autoComplete="off" maxLength={200} />}
       </Field>
       <FormError error={error} fields={["token", "team"]} />
@@ -176,6 +183,19 @@ function State({ of }: { of: HostingPlatform }) {
 }
 
 function Drains({ of }: { of: HostingPlatform }) {
+  const errors = of.environmentErrors ?? [];
+  if (errors.length > 0)
+    return (
+      <span className="bad">
+        {" "}
+        · not read:{" "}
+        {errors
+          .slice(0, 3)
+          .map((e) => `${line(e.environment ?? "", 60)} (${line(e.message ?? "", 100)})`)
+          .join("; ")}
+        {errors.length > 3 ? `; and ${errors.length - 3} more` : ""}
+      </span>
+    );
   if (of.drainsError) return <span className="faint"> · {line(of.drainsError, 200)}</span>;
   return (
     <>
@@ -230,6 +250,7 @@ function Deployments({ platform }: { platform: string }) {
               ) : (
                 line(d.projectName ?? "", 80)
               )}
+              {d.service && <span className="faint"> {line(d.service, 60)}</span>}
             </td>
             <td>{line(d.target ?? "", 40)}</td>
             <td className={d.state === "ready" ? "good" : d.state === "error" ? "bad" : "faint"}>{d.state}</td>

@@ -44,6 +44,7 @@ export function Integrations() {
           <div className="panels">
             <SourceHost of={(d.data ?? []).filter((i) => i.provider === "github")} />
             <Chats next={Object.fromEntries((d.data ?? []).filter((i) => !i.id).map((i) => [i.provider, i.nextAction]))} />
+            <Hosting platform="platform_a" next={(d.data ?? []).find((i) => i.provider === "platform_a" && !i.id)?.nextAction ?? ""} />
             <Hosting platform="platform_b" next={(d.data ?? []).find((i) => i.provider === "platform_b" && !i.id)?.nextAction ?? ""} />
             <Pushes of={(d.data ?? []).filter((i) => i.class === "cdn")} />
           </div>
