@@ -199,9 +199,7 @@ func TestChatWorkspaces(t *testing.T) {
 		}
 	}
 	b.until("the channel has its new name", func() bool { return b.names(path+"/destinations") == "alerts:false town-square:false war-room:true" })
-	if got := b.workspace()["name"]; got != "Acme Corp" {
-		t.Errorf("the name of the workspace: %v", got)
-	}
+	b.until("the workspace has its new name", func() bool { return b.workspace()["name"] == "Acme Corp" }) // stored after the channels
 
 	// Settings are replaced as a whole.
 	channel := b.team.Channels[0].ID

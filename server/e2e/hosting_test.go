@@ -8,6 +8,7 @@ import (
 
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/integrations/vercel/verceltest"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -305,6 +306,24 @@ func TestHostingSync(t *testing.T) {
 	if p := b.sync(); p["error"] != nil || !strings.Contains(fmt.Sprint(p["drains_error"]), "Only teams") {
 		t.Errorf("a person: %v", p)
 	}
+}
+
+// TestHostingSlow: a request to synchronize does not wait forever, and the synchronization goes on.
+func TestHostingSlow(t *testing.T) {
+	t.Parallel()
+	b := newHostingBench(t)
+	b.connect(b.rest, vercelToken, "", 200)
+	b.sync()
+	b.vercel.Change(func() { b.team.Projects = b.team.Projects[:1] })
+	b.vercel.Delay(6 * time.Second)
+	began := time.Now()
+	got := b.rest.call("POST", vercelPath+"/sync", "{}", 200)
+	p, _ := got["platform"].(map[string]any)
+	if took := time.Since(began); got["running"] != true || p["status"] != "connected" || p["projects"] != 3.0 || took < limits.HostingSyncWait || took > 2*limits.HostingSyncWait {
+		t.Errorf("after %s: %v", took, got)
+	}
+	b.vercel.Delay(0)
+	b.until("the synchronization ends", func() bool { return b.platform(b.rest)["projects"] == 1.0 })
 }
 
 // TestHostingOff: an operator can switch the platform off.

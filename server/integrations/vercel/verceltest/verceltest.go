@@ -26,7 +26,6 @@ type Vercel struct {
 	tokens map[string][]string
 	teams  map[string]*Team
 	fault  func(path string) int
-	calls  map[string]int
 	page   int
 	delay  time.Duration
 }
@@ -45,7 +44,7 @@ type Team struct {
 // New starts a stand-in that ends with the test.
 func New(t testing.TB) *Vercel {
 	t.Helper()
-	v := &Vercel{tokens: map[string][]string{}, teams: map[string]*Team{}, calls: map[string]int{}, page: 2}
+	v := &Vercel{tokens: map[string][]string{}, teams: map[string]*Team{}, page: 2}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/user", v.answer(func(http.ResponseWriter, *http.Request, []string) any {
 		return object{"user": object{"id": "usr_ada", "username": "ada", "name": "Ada"}}
@@ -93,7 +92,6 @@ func (v *Vercel) answer(of func(w http.ResponseWriter, r *http.Request, seen []s
 		time.Sleep(delay)
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		v.calls[r.URL.Path]++
 		w.Header().Set("Content-Type", "application/json")
 		var out any
 		seen, known := v.tokens[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
@@ -190,13 +188,6 @@ func (v *Vercel) Fault(of func(path string) int) { v.Change(func() { v.fault = o
 
 // Delay makes each answer late.
 func (v *Vercel) Delay(d time.Duration) { v.Change(func() { v.delay = d }) }
-
-// Calls counts the requests for a path so far.
-func (v *Vercel) Calls(path string) int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.calls[path]
-}
 
 // Deploy adds a deployment of a project to a team. The target is empty for a preview.
 func (v *Vercel) Deploy(t *Team, project, id, state, target string, at time.Time) {
