@@ -63,6 +63,8 @@ import (
 	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/scrapetarget"
@@ -176,6 +178,10 @@ type Client struct {
 	Organization *OrganizationClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
+	// PlatformDatabase is the client for interacting with the PlatformDatabase builders.
+	PlatformDatabase *PlatformDatabaseClient
+	// PlatformEvent is the client for interacting with the PlatformEvent builders.
+	PlatformEvent *PlatformEventClient
 	// Recommendation is the client for interacting with the Recommendation builders.
 	Recommendation *RecommendationClient
 	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
@@ -254,6 +260,8 @@ func (c *Client) init() {
 	c.OAuthToken = NewOAuthTokenClient(c.config)
 	c.Organization = NewOrganizationClient(c.config)
 	c.Plan = NewPlanClient(c.config)
+	c.PlatformDatabase = NewPlatformDatabaseClient(c.config)
+	c.PlatformEvent = NewPlatformEventClient(c.config)
 	c.Recommendation = NewRecommendationClient(c.config)
 	c.SamplingPolicy = NewSamplingPolicyClient(c.config)
 	c.ScrapeTarget = NewScrapeTargetClient(c.config)
@@ -403,6 +411,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		OAuthToken:             NewOAuthTokenClient(cfg),
 		Organization:           NewOrganizationClient(cfg),
 		Plan:                   NewPlanClient(cfg),
+		PlatformDatabase:       NewPlatformDatabaseClient(cfg),
+		PlatformEvent:          NewPlatformEventClient(cfg),
 		Recommendation:         NewRecommendationClient(cfg),
 		SamplingPolicy:         NewSamplingPolicyClient(cfg),
 		ScrapeTarget:           NewScrapeTargetClient(cfg),
@@ -479,6 +489,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		OAuthToken:             NewOAuthTokenClient(cfg),
 		Organization:           NewOrganizationClient(cfg),
 		Plan:                   NewPlanClient(cfg),
+		PlatformDatabase:       NewPlatformDatabaseClient(cfg),
+		PlatformEvent:          NewPlatformEventClient(cfg),
 		Recommendation:         NewRecommendationClient(cfg),
 		SamplingPolicy:         NewSamplingPolicyClient(cfg),
 		ScrapeTarget:           NewScrapeTargetClient(cfg),
@@ -529,9 +541,9 @@ func (c *Client) Use(hooks ...Hook) {
 		c.IntegrationConnection, c.IntegrationIdentity, c.IntegrationLogin,
 		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
 		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
-		c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget, c.Session,
-		c.SourceRepository, c.User, c.UserIdentity, c.WebhookDelivery, c.WorkNode,
-		c.WorkShard,
+		c.Plan, c.PlatformDatabase, c.PlatformEvent, c.Recommendation,
+		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.SourceRepository, c.User,
+		c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
 	} {
 		n.Use(hooks...)
 	}
@@ -552,9 +564,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.IntegrationConnection, c.IntegrationIdentity, c.IntegrationLogin,
 		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
 		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
-		c.Plan, c.Recommendation, c.SamplingPolicy, c.ScrapeTarget, c.Session,
-		c.SourceRepository, c.User, c.UserIdentity, c.WebhookDelivery, c.WorkNode,
-		c.WorkShard,
+		c.Plan, c.PlatformDatabase, c.PlatformEvent, c.Recommendation,
+		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.SourceRepository, c.User,
+		c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -657,6 +669,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Organization.mutate(ctx, m)
 	case *PlanMutation:
 		return c.Plan.mutate(ctx, m)
+	case *PlatformDatabaseMutation:
+		return c.PlatformDatabase.mutate(ctx, m)
+	case *PlatformEventMutation:
+		return c.PlatformEvent.mutate(ctx, m)
 	case *RecommendationMutation:
 		return c.Recommendation.mutate(ctx, m)
 	case *SamplingPolicyMutation:
@@ -5995,6 +6011,38 @@ func (c *IntegrationConnectionClient) QueryRepositories(_m *IntegrationConnectio
 	return query
 }
 
+// QueryDatabases queries the databases edge of a IntegrationConnection.
+func (c *IntegrationConnectionClient) QueryDatabases(_m *IntegrationConnection) *PlatformDatabaseQuery {
+	query := (&PlatformDatabaseClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, id),
+			sqlgraph.To(platformdatabase.Table, platformdatabase.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.DatabasesTable, integrationconnection.DatabasesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryEvents queries the events edge of a IntegrationConnection.
+func (c *IntegrationConnectionClient) QueryEvents(_m *IntegrationConnection) *PlatformEventQuery {
+	query := (&PlatformEventClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, id),
+			sqlgraph.To(platformevent.Table, platformevent.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.EventsTable, integrationconnection.EventsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QueryChannels queries the channels edge of a IntegrationConnection.
 func (c *IntegrationConnectionClient) QueryChannels(_m *IntegrationConnection) *ChatChannelQuery {
 	query := (&ChatChannelClient{config: c.config}).Query()
@@ -8551,6 +8599,38 @@ func (c *OrganizationClient) QueryHostingDeployments(_m *Organization) *HostingD
 	return query
 }
 
+// QueryPlatformDatabases queries the platform_databases edge of a Organization.
+func (c *OrganizationClient) QueryPlatformDatabases(_m *Organization) *PlatformDatabaseQuery {
+	query := (&PlatformDatabaseClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(platformdatabase.Table, platformdatabase.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.PlatformDatabasesTable, organization.PlatformDatabasesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPlatformEvents queries the platform_events edge of a Organization.
+func (c *OrganizationClient) QueryPlatformEvents(_m *Organization) *PlatformEventQuery {
+	query := (&PlatformEventClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(platformevent.Table, platformevent.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.PlatformEventsTable, organization.PlatformEventsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QueryIntegrationIdentities queries the integration_identities edge of a Organization.
 func (c *OrganizationClient) QueryIntegrationIdentities(_m *Organization) *IntegrationIdentityQuery {
 	query := (&IntegrationIdentityClient{config: c.config}).Query()
@@ -8738,6 +8818,336 @@ func (c *PlanClient) mutate(ctx context.Context, m *PlanMutation) (Value, error)
 		return (&PlanDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Plan mutation op: %q", m.Op())
+	}
+}
+
+// PlatformDatabaseClient is a client for the PlatformDatabase schema.
+type PlatformDatabaseClient struct {
+	config
+}
+
+// NewPlatformDatabaseClient returns a client for the PlatformDatabase from the given config.
+func NewPlatformDatabaseClient(c config) *PlatformDatabaseClient {
+	return &PlatformDatabaseClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `platformdatabase.Hooks(f(g(h())))`.
+func (c *PlatformDatabaseClient) Use(hooks ...Hook) {
+	c.hooks.PlatformDatabase = append(c.hooks.PlatformDatabase, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `platformdatabase.Intercept(f(g(h())))`.
+func (c *PlatformDatabaseClient) Intercept(interceptors ...Interceptor) {
+	c.inters.PlatformDatabase = append(c.inters.PlatformDatabase, interceptors...)
+}
+
+// Create returns a builder for creating a PlatformDatabase entity.
+func (c *PlatformDatabaseClient) Create() *PlatformDatabaseCreate {
+	mutation := newPlatformDatabaseMutation(c.config, OpCreate)
+	return &PlatformDatabaseCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of PlatformDatabase entities.
+func (c *PlatformDatabaseClient) CreateBulk(builders ...*PlatformDatabaseCreate) *PlatformDatabaseCreateBulk {
+	return &PlatformDatabaseCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PlatformDatabaseClient) MapCreateBulk(slice any, setFunc func(*PlatformDatabaseCreate, int)) *PlatformDatabaseCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PlatformDatabaseCreateBulk{err: fmt.Errorf("calling to PlatformDatabaseClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PlatformDatabaseCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PlatformDatabaseCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for PlatformDatabase.
+func (c *PlatformDatabaseClient) Update() *PlatformDatabaseUpdate {
+	mutation := newPlatformDatabaseMutation(c.config, OpUpdate)
+	return &PlatformDatabaseUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PlatformDatabaseClient) UpdateOne(_m *PlatformDatabase) *PlatformDatabaseUpdateOne {
+	mutation := newPlatformDatabaseMutation(c.config, OpUpdateOne, withPlatformDatabase(_m))
+	return &PlatformDatabaseUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PlatformDatabaseClient) UpdateOneID(id uuid.UUID) *PlatformDatabaseUpdateOne {
+	mutation := newPlatformDatabaseMutation(c.config, OpUpdateOne, withPlatformDatabaseID(id))
+	return &PlatformDatabaseUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for PlatformDatabase.
+func (c *PlatformDatabaseClient) Delete() *PlatformDatabaseDelete {
+	mutation := newPlatformDatabaseMutation(c.config, OpDelete)
+	return &PlatformDatabaseDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PlatformDatabaseClient) DeleteOne(_m *PlatformDatabase) *PlatformDatabaseDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PlatformDatabaseClient) DeleteOneID(id uuid.UUID) *PlatformDatabaseDeleteOne {
+	builder := c.Delete().Where(platformdatabase.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PlatformDatabaseDeleteOne{builder}
+}
+
+// Query returns a query builder for PlatformDatabase.
+func (c *PlatformDatabaseClient) Query() *PlatformDatabaseQuery {
+	return &PlatformDatabaseQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePlatformDatabase},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a PlatformDatabase entity by its id.
+func (c *PlatformDatabaseClient) Get(ctx context.Context, id uuid.UUID) (*PlatformDatabase, error) {
+	return c.Query().Where(platformdatabase.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PlatformDatabaseClient) GetX(ctx context.Context, id uuid.UUID) *PlatformDatabase {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a PlatformDatabase.
+func (c *PlatformDatabaseClient) QueryOrganization(_m *PlatformDatabase) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(platformdatabase.Table, platformdatabase.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, platformdatabase.OrganizationTable, platformdatabase.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryConnection queries the connection edge of a PlatformDatabase.
+func (c *PlatformDatabaseClient) QueryConnection(_m *PlatformDatabase) *IntegrationConnectionQuery {
+	query := (&IntegrationConnectionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(platformdatabase.Table, platformdatabase.FieldID, id),
+			sqlgraph.To(integrationconnection.Table, integrationconnection.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, platformdatabase.ConnectionTable, platformdatabase.ConnectionColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *PlatformDatabaseClient) Hooks() []Hook {
+	return c.hooks.PlatformDatabase
+}
+
+// Interceptors returns the client interceptors.
+func (c *PlatformDatabaseClient) Interceptors() []Interceptor {
+	return c.inters.PlatformDatabase
+}
+
+func (c *PlatformDatabaseClient) mutate(ctx context.Context, m *PlatformDatabaseMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PlatformDatabaseCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PlatformDatabaseUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PlatformDatabaseUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PlatformDatabaseDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown PlatformDatabase mutation op: %q", m.Op())
+	}
+}
+
+// PlatformEventClient is a client for the PlatformEvent schema.
+type PlatformEventClient struct {
+	config
+}
+
+// NewPlatformEventClient returns a client for the PlatformEvent from the given config.
+func NewPlatformEventClient(c config) *PlatformEventClient {
+	return &PlatformEventClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `platformevent.Hooks(f(g(h())))`.
+func (c *PlatformEventClient) Use(hooks ...Hook) {
+	c.hooks.PlatformEvent = append(c.hooks.PlatformEvent, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `platformevent.Intercept(f(g(h())))`.
+func (c *PlatformEventClient) Intercept(interceptors ...Interceptor) {
+	c.inters.PlatformEvent = append(c.inters.PlatformEvent, interceptors...)
+}
+
+// Create returns a builder for creating a PlatformEvent entity.
+func (c *PlatformEventClient) Create() *PlatformEventCreate {
+	mutation := newPlatformEventMutation(c.config, OpCreate)
+	return &PlatformEventCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of PlatformEvent entities.
+func (c *PlatformEventClient) CreateBulk(builders ...*PlatformEventCreate) *PlatformEventCreateBulk {
+	return &PlatformEventCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PlatformEventClient) MapCreateBulk(slice any, setFunc func(*PlatformEventCreate, int)) *PlatformEventCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PlatformEventCreateBulk{err: fmt.Errorf("calling to PlatformEventClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PlatformEventCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PlatformEventCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for PlatformEvent.
+func (c *PlatformEventClient) Update() *PlatformEventUpdate {
+	mutation := newPlatformEventMutation(c.config, OpUpdate)
+	return &PlatformEventUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PlatformEventClient) UpdateOne(_m *PlatformEvent) *PlatformEventUpdateOne {
+	mutation := newPlatformEventMutation(c.config, OpUpdateOne, withPlatformEvent(_m))
+	return &PlatformEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PlatformEventClient) UpdateOneID(id uuid.UUID) *PlatformEventUpdateOne {
+	mutation := newPlatformEventMutation(c.config, OpUpdateOne, withPlatformEventID(id))
+	return &PlatformEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for PlatformEvent.
+func (c *PlatformEventClient) Delete() *PlatformEventDelete {
+	mutation := newPlatformEventMutation(c.config, OpDelete)
+	return &PlatformEventDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PlatformEventClient) DeleteOne(_m *PlatformEvent) *PlatformEventDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PlatformEventClient) DeleteOneID(id uuid.UUID) *PlatformEventDeleteOne {
+	builder := c.Delete().Where(platformevent.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PlatformEventDeleteOne{builder}
+}
+
+// Query returns a query builder for PlatformEvent.
+func (c *PlatformEventClient) Query() *PlatformEventQuery {
+	return &PlatformEventQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePlatformEvent},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a PlatformEvent entity by its id.
+func (c *PlatformEventClient) Get(ctx context.Context, id uuid.UUID) (*PlatformEvent, error) {
+	return c.Query().Where(platformevent.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PlatformEventClient) GetX(ctx context.Context, id uuid.UUID) *PlatformEvent {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a PlatformEvent.
+func (c *PlatformEventClient) QueryOrganization(_m *PlatformEvent) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(platformevent.Table, platformevent.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, platformevent.OrganizationTable, platformevent.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryConnection queries the connection edge of a PlatformEvent.
+func (c *PlatformEventClient) QueryConnection(_m *PlatformEvent) *IntegrationConnectionQuery {
+	query := (&IntegrationConnectionClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(platformevent.Table, platformevent.FieldID, id),
+			sqlgraph.To(integrationconnection.Table, integrationconnection.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, platformevent.ConnectionTable, platformevent.ConnectionColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *PlatformEventClient) Hooks() []Hook {
+	return c.hooks.PlatformEvent
+}
+
+// Interceptors returns the client interceptors.
+func (c *PlatformEventClient) Interceptors() []Interceptor {
+	return c.inters.PlatformEvent
+}
+
+func (c *PlatformEventClient) mutate(ctx context.Context, m *PlatformEventMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PlatformEventCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PlatformEventUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PlatformEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PlatformEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown PlatformEvent mutation op: %q", m.Op())
 	}
 }
 
@@ -10291,9 +10701,9 @@ type (
 		IdempotencyKey, IngestKey, IngestMark, IngestOutcomes, IngestUsage,
 		IntegrationConnection, IntegrationIdentity, IntegrationLogin, Investigation,
 		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
-		OAuthGrant, OAuthToken, Organization, Plan, Recommendation, SamplingPolicy,
-		ScrapeTarget, Session, SourceRepository, User, UserIdentity, WebhookDelivery,
-		WorkNode, WorkShard []ent.Hook
+		OAuthGrant, OAuthToken, Organization, Plan, PlatformDatabase, PlatformEvent,
+		Recommendation, SamplingPolicy, ScrapeTarget, Session, SourceRepository, User,
+		UserIdentity, WebhookDelivery, WorkNode, WorkShard []ent.Hook
 	}
 	inters struct {
 		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
@@ -10305,9 +10715,9 @@ type (
 		IdempotencyKey, IngestKey, IngestMark, IngestOutcomes, IngestUsage,
 		IntegrationConnection, IntegrationIdentity, IntegrationLogin, Investigation,
 		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
-		OAuthGrant, OAuthToken, Organization, Plan, Recommendation, SamplingPolicy,
-		ScrapeTarget, Session, SourceRepository, User, UserIdentity, WebhookDelivery,
-		WorkNode, WorkShard []ent.Interceptor
+		OAuthGrant, OAuthToken, Organization, Plan, PlatformDatabase, PlatformEvent,
+		Recommendation, SamplingPolicy, ScrapeTarget, Session, SourceRepository, User,
+		UserIdentity, WebhookDelivery, WorkNode, WorkShard []ent.Interceptor
 	}
 )
 

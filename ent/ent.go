@@ -59,6 +59,8 @@ import (
 	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/scrapetarget"
@@ -176,6 +178,8 @@ func checkColumn(t, c string) error {
 			oauthtoken.Table:             oauthtoken.ValidColumn,
 			organization.Table:           organization.ValidColumn,
 			plan.Table:                   plan.ValidColumn,
+			platformdatabase.Table:       platformdatabase.ValidColumn,
+			platformevent.Table:          platformevent.ValidColumn,
 			recommendation.Table:         recommendation.ValidColumn,
 			samplingpolicy.Table:         samplingpolicy.ValidColumn,
 			scrapetarget.Table:           scrapetarget.ValidColumn,

@@ -74,6 +74,10 @@ type IntegrationConnectionEdges struct {
 	Organization *Organization `json:"organization,omitempty"`
 	// Repositories holds the value of the repositories edge.
 	Repositories []*SourceRepository `json:"repositories,omitempty"`
+	// Databases holds the value of the databases edge.
+	Databases []*PlatformDatabase `json:"databases,omitempty"`
+	// Events holds the value of the events edge.
+	Events []*PlatformEvent `json:"events,omitempty"`
 	// Channels holds the value of the channels edge.
 	Channels []*ChatChannel `json:"channels,omitempty"`
 	// HostingProjects holds the value of the hosting_projects edge.
@@ -82,7 +86,7 @@ type IntegrationConnectionEdges struct {
 	HostingDeployments []*HostingDeployment `json:"hosting_deployments,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [5]bool
+	loadedTypes [7]bool
 }
 
 // OrganizationOrErr returns the Organization value or an error if the edge
@@ -105,10 +109,28 @@ func (e IntegrationConnectionEdges) RepositoriesOrErr() ([]*SourceRepository, er
 	return nil, &NotLoadedError{edge: "repositories"}
 }
 
+// DatabasesOrErr returns the Databases value or an error if the edge
+// was not loaded in eager-loading.
+func (e IntegrationConnectionEdges) DatabasesOrErr() ([]*PlatformDatabase, error) {
+	if e.loadedTypes[2] {
+		return e.Databases, nil
+	}
+	return nil, &NotLoadedError{edge: "databases"}
+}
+
+// EventsOrErr returns the Events value or an error if the edge
+// was not loaded in eager-loading.
+func (e IntegrationConnectionEdges) EventsOrErr() ([]*PlatformEvent, error) {
+	if e.loadedTypes[3] {
+		return e.Events, nil
+	}
+	return nil, &NotLoadedError{edge: "events"}
+}
+
 // ChannelsOrErr returns the Channels value or an error if the edge
 // was not loaded in eager-loading.
 func (e IntegrationConnectionEdges) ChannelsOrErr() ([]*ChatChannel, error) {
-	if e.loadedTypes[2] {
+	if e.loadedTypes[4] {
 		return e.Channels, nil
 	}
 	return nil, &NotLoadedError{edge: "channels"}
@@ -117,7 +139,7 @@ func (e IntegrationConnectionEdges) ChannelsOrErr() ([]*ChatChannel, error) {
 // HostingProjectsOrErr returns the HostingProjects value or an error if the edge
 // was not loaded in eager-loading.
 func (e IntegrationConnectionEdges) HostingProjectsOrErr() ([]*HostingProject, error) {
-	if e.loadedTypes[3] {
+	if e.loadedTypes[5] {
 		return e.HostingProjects, nil
 	}
 	return nil, &NotLoadedError{edge: "hosting_projects"}
@@ -126,7 +148,7 @@ func (e IntegrationConnectionEdges) HostingProjectsOrErr() ([]*HostingProject, e
 // HostingDeploymentsOrErr returns the HostingDeployments value or an error if the edge
 // was not loaded in eager-loading.
 func (e IntegrationConnectionEdges) HostingDeploymentsOrErr() ([]*HostingDeployment, error) {
-	if e.loadedTypes[4] {
+	if e.loadedTypes[6] {
 		return e.HostingDeployments, nil
 	}
 	return nil, &NotLoadedError{edge: "hosting_deployments"}
@@ -322,6 +344,16 @@ func (_m *IntegrationConnection) QueryOrganization() *OrganizationQuery {
 // QueryRepositories queries the "repositories" edge of the IntegrationConnection entity.
 func (_m *IntegrationConnection) QueryRepositories() *SourceRepositoryQuery {
 	return NewIntegrationConnectionClient(_m.config).QueryRepositories(_m)
+}
+
+// QueryDatabases queries the "databases" edge of the IntegrationConnection entity.
+func (_m *IntegrationConnection) QueryDatabases() *PlatformDatabaseQuery {
+	return NewIntegrationConnectionClient(_m.config).QueryDatabases(_m)
+}
+
+// QueryEvents queries the "events" edge of the IntegrationConnection entity.
+func (_m *IntegrationConnection) QueryEvents() *PlatformEventQuery {
+	return NewIntegrationConnectionClient(_m.config).QueryEvents(_m)
 }
 
 // QueryChannels queries the "channels" edge of the IntegrationConnection entity.

@@ -19,6 +19,8 @@ import (
 	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/sourcerepository"
 )
 
@@ -242,6 +244,36 @@ func (_c *IntegrationConnectionCreate) AddRepositories(v ...*SourceRepository) *
 		ids[i] = v[i].ID
 	}
 	return _c.AddRepositoryIDs(ids...)
+}
+
+// AddDatabaseIDs adds the "databases" edge to the PlatformDatabase entity by IDs.
+func (_c *IntegrationConnectionCreate) AddDatabaseIDs(ids ...uuid.UUID) *IntegrationConnectionCreate {
+	_c.mutation.AddDatabaseIDs(ids...)
+	return _c
+}
+
+// AddDatabases adds the "databases" edges to the PlatformDatabase entity.
+func (_c *IntegrationConnectionCreate) AddDatabases(v ...*PlatformDatabase) *IntegrationConnectionCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddDatabaseIDs(ids...)
+}
+
+// AddEventIDs adds the "events" edge to the PlatformEvent entity by IDs.
+func (_c *IntegrationConnectionCreate) AddEventIDs(ids ...uuid.UUID) *IntegrationConnectionCreate {
+	_c.mutation.AddEventIDs(ids...)
+	return _c
+}
+
+// AddEvents adds the "events" edges to the PlatformEvent entity.
+func (_c *IntegrationConnectionCreate) AddEvents(v ...*PlatformEvent) *IntegrationConnectionCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddEventIDs(ids...)
 }
 
 // AddChannelIDs adds the "channels" edge to the ChatChannel entity by IDs.
@@ -571,6 +603,38 @@ func (_c *IntegrationConnectionCreate) createSpec() (*IntegrationConnection, *sq
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.DatabasesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.DatabasesTable,
+			Columns: []string{integrationconnection.DatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.EventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.EventsTable,
+			Columns: []string{integrationconnection.EventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -19,6 +19,8 @@ import (
 	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/sourcerepository"
 )
@@ -32,6 +34,8 @@ type IntegrationConnectionQuery struct {
 	predicates             []predicate.IntegrationConnection
 	withOrganization       *OrganizationQuery
 	withRepositories       *SourceRepositoryQuery
+	withDatabases          *PlatformDatabaseQuery
+	withEvents             *PlatformEventQuery
 	withChannels           *ChatChannelQuery
 	withHostingProjects    *HostingProjectQuery
 	withHostingDeployments *HostingDeploymentQuery
@@ -109,6 +113,50 @@ func (_q *IntegrationConnectionQuery) QueryRepositories() *SourceRepositoryQuery
 			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, selector),
 			sqlgraph.To(sourcerepository.Table, sourcerepository.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.RepositoriesTable, integrationconnection.RepositoriesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryDatabases chains the current query on the "databases" edge.
+func (_q *IntegrationConnectionQuery) QueryDatabases() *PlatformDatabaseQuery {
+	query := (&PlatformDatabaseClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, selector),
+			sqlgraph.To(platformdatabase.Table, platformdatabase.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.DatabasesTable, integrationconnection.DatabasesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryEvents chains the current query on the "events" edge.
+func (_q *IntegrationConnectionQuery) QueryEvents() *PlatformEventQuery {
+	query := (&PlatformEventClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(integrationconnection.Table, integrationconnection.FieldID, selector),
+			sqlgraph.To(platformevent.Table, platformevent.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, integrationconnection.EventsTable, integrationconnection.EventsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -376,6 +424,8 @@ func (_q *IntegrationConnectionQuery) Clone() *IntegrationConnectionQuery {
 		predicates:             append([]predicate.IntegrationConnection{}, _q.predicates...),
 		withOrganization:       _q.withOrganization.Clone(),
 		withRepositories:       _q.withRepositories.Clone(),
+		withDatabases:          _q.withDatabases.Clone(),
+		withEvents:             _q.withEvents.Clone(),
 		withChannels:           _q.withChannels.Clone(),
 		withHostingProjects:    _q.withHostingProjects.Clone(),
 		withHostingDeployments: _q.withHostingDeployments.Clone(),
@@ -405,6 +455,28 @@ func (_q *IntegrationConnectionQuery) WithRepositories(opts ...func(*SourceRepos
 		opt(query)
 	}
 	_q.withRepositories = query
+	return _q
+}
+
+// WithDatabases tells the query-builder to eager-load the nodes that are connected to
+// the "databases" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *IntegrationConnectionQuery) WithDatabases(opts ...func(*PlatformDatabaseQuery)) *IntegrationConnectionQuery {
+	query := (&PlatformDatabaseClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withDatabases = query
+	return _q
+}
+
+// WithEvents tells the query-builder to eager-load the nodes that are connected to
+// the "events" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *IntegrationConnectionQuery) WithEvents(opts ...func(*PlatformEventQuery)) *IntegrationConnectionQuery {
+	query := (&PlatformEventClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withEvents = query
 	return _q
 }
 
@@ -519,9 +591,11 @@ func (_q *IntegrationConnectionQuery) sqlAll(ctx context.Context, hooks ...query
 	var (
 		nodes       = []*IntegrationConnection{}
 		_spec       = _q.querySpec()
-		loadedTypes = [5]bool{
+		loadedTypes = [7]bool{
 			_q.withOrganization != nil,
 			_q.withRepositories != nil,
+			_q.withDatabases != nil,
+			_q.withEvents != nil,
 			_q.withChannels != nil,
 			_q.withHostingProjects != nil,
 			_q.withHostingDeployments != nil,
@@ -560,6 +634,20 @@ func (_q *IntegrationConnectionQuery) sqlAll(ctx context.Context, hooks ...query
 			func(n *IntegrationConnection, e *SourceRepository) {
 				n.Edges.Repositories = append(n.Edges.Repositories, e)
 			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withDatabases; query != nil {
+		if err := _q.loadDatabases(ctx, query, nodes,
+			func(n *IntegrationConnection) { n.Edges.Databases = []*PlatformDatabase{} },
+			func(n *IntegrationConnection, e *PlatformDatabase) { n.Edges.Databases = append(n.Edges.Databases, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withEvents; query != nil {
+		if err := _q.loadEvents(ctx, query, nodes,
+			func(n *IntegrationConnection) { n.Edges.Events = []*PlatformEvent{} },
+			func(n *IntegrationConnection, e *PlatformEvent) { n.Edges.Events = append(n.Edges.Events, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -635,6 +723,66 @@ func (_q *IntegrationConnectionQuery) loadRepositories(ctx context.Context, quer
 	}
 	query.Where(predicate.SourceRepository(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(integrationconnection.RepositoriesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.ConnectionID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "connection_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *IntegrationConnectionQuery) loadDatabases(ctx context.Context, query *PlatformDatabaseQuery, nodes []*IntegrationConnection, init func(*IntegrationConnection), assign func(*IntegrationConnection, *PlatformDatabase)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uuid.UUID]*IntegrationConnection)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(platformdatabase.FieldConnectionID)
+	}
+	query.Where(predicate.PlatformDatabase(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(integrationconnection.DatabasesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.ConnectionID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "connection_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *IntegrationConnectionQuery) loadEvents(ctx context.Context, query *PlatformEventQuery, nodes []*IntegrationConnection, init func(*IntegrationConnection), assign func(*IntegrationConnection, *PlatformEvent)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[uuid.UUID]*IntegrationConnection)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(platformevent.FieldConnectionID)
+	}
+	query.Where(predicate.PlatformEvent(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(integrationconnection.EventsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

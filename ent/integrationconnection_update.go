@@ -18,6 +18,8 @@ import (
 	"github.com/svc-observability/svc/ent/hostingdeployment"
 	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/sourcerepository"
 )
@@ -315,6 +317,36 @@ func (_u *IntegrationConnectionUpdate) AddRepositories(v ...*SourceRepository) *
 	return _u.AddRepositoryIDs(ids...)
 }
 
+// AddDatabaseIDs adds the "databases" edge to the PlatformDatabase entity by IDs.
+func (_u *IntegrationConnectionUpdate) AddDatabaseIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.AddDatabaseIDs(ids...)
+	return _u
+}
+
+// AddDatabases adds the "databases" edges to the PlatformDatabase entity.
+func (_u *IntegrationConnectionUpdate) AddDatabases(v ...*PlatformDatabase) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDatabaseIDs(ids...)
+}
+
+// AddEventIDs adds the "events" edge to the PlatformEvent entity by IDs.
+func (_u *IntegrationConnectionUpdate) AddEventIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.AddEventIDs(ids...)
+	return _u
+}
+
+// AddEvents adds the "events" edges to the PlatformEvent entity.
+func (_u *IntegrationConnectionUpdate) AddEvents(v ...*PlatformEvent) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddEventIDs(ids...)
+}
+
 // AddChannelIDs adds the "channels" edge to the ChatChannel entity by IDs.
 func (_u *IntegrationConnectionUpdate) AddChannelIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
 	_u.mutation.AddChannelIDs(ids...)
@@ -384,6 +416,48 @@ func (_u *IntegrationConnectionUpdate) RemoveRepositories(v ...*SourceRepository
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveRepositoryIDs(ids...)
+}
+
+// ClearDatabases clears all "databases" edges to the PlatformDatabase entity.
+func (_u *IntegrationConnectionUpdate) ClearDatabases() *IntegrationConnectionUpdate {
+	_u.mutation.ClearDatabases()
+	return _u
+}
+
+// RemoveDatabaseIDs removes the "databases" edge to PlatformDatabase entities by IDs.
+func (_u *IntegrationConnectionUpdate) RemoveDatabaseIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.RemoveDatabaseIDs(ids...)
+	return _u
+}
+
+// RemoveDatabases removes "databases" edges to PlatformDatabase entities.
+func (_u *IntegrationConnectionUpdate) RemoveDatabases(v ...*PlatformDatabase) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDatabaseIDs(ids...)
+}
+
+// ClearEvents clears all "events" edges to the PlatformEvent entity.
+func (_u *IntegrationConnectionUpdate) ClearEvents() *IntegrationConnectionUpdate {
+	_u.mutation.ClearEvents()
+	return _u
+}
+
+// RemoveEventIDs removes the "events" edge to PlatformEvent entities by IDs.
+func (_u *IntegrationConnectionUpdate) RemoveEventIDs(ids ...uuid.UUID) *IntegrationConnectionUpdate {
+	_u.mutation.RemoveEventIDs(ids...)
+	return _u
+}
+
+// RemoveEvents removes "events" edges to PlatformEvent entities.
+func (_u *IntegrationConnectionUpdate) RemoveEvents(v ...*PlatformEvent) *IntegrationConnectionUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveEventIDs(ids...)
 }
 
 // ClearChannels clears all "channels" edges to the ChatChannel entity.
@@ -642,6 +716,96 @@ func (_u *IntegrationConnectionUpdate) sqlSave(ctx context.Context) (_node int, 
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DatabasesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.DatabasesTable,
+			Columns: []string{integrationconnection.DatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDatabasesIDs(); len(nodes) > 0 && !_u.mutation.DatabasesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.DatabasesTable,
+			Columns: []string{integrationconnection.DatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DatabasesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.DatabasesTable,
+			Columns: []string{integrationconnection.DatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.EventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.EventsTable,
+			Columns: []string{integrationconnection.EventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedEventsIDs(); len(nodes) > 0 && !_u.mutation.EventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.EventsTable,
+			Columns: []string{integrationconnection.EventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.EventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.EventsTable,
+			Columns: []string{integrationconnection.EventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -1085,6 +1249,36 @@ func (_u *IntegrationConnectionUpdateOne) AddRepositories(v ...*SourceRepository
 	return _u.AddRepositoryIDs(ids...)
 }
 
+// AddDatabaseIDs adds the "databases" edge to the PlatformDatabase entity by IDs.
+func (_u *IntegrationConnectionUpdateOne) AddDatabaseIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.AddDatabaseIDs(ids...)
+	return _u
+}
+
+// AddDatabases adds the "databases" edges to the PlatformDatabase entity.
+func (_u *IntegrationConnectionUpdateOne) AddDatabases(v ...*PlatformDatabase) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddDatabaseIDs(ids...)
+}
+
+// AddEventIDs adds the "events" edge to the PlatformEvent entity by IDs.
+func (_u *IntegrationConnectionUpdateOne) AddEventIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.AddEventIDs(ids...)
+	return _u
+}
+
+// AddEvents adds the "events" edges to the PlatformEvent entity.
+func (_u *IntegrationConnectionUpdateOne) AddEvents(v ...*PlatformEvent) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddEventIDs(ids...)
+}
+
 // AddChannelIDs adds the "channels" edge to the ChatChannel entity by IDs.
 func (_u *IntegrationConnectionUpdateOne) AddChannelIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
 	_u.mutation.AddChannelIDs(ids...)
@@ -1154,6 +1348,48 @@ func (_u *IntegrationConnectionUpdateOne) RemoveRepositories(v ...*SourceReposit
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveRepositoryIDs(ids...)
+}
+
+// ClearDatabases clears all "databases" edges to the PlatformDatabase entity.
+func (_u *IntegrationConnectionUpdateOne) ClearDatabases() *IntegrationConnectionUpdateOne {
+	_u.mutation.ClearDatabases()
+	return _u
+}
+
+// RemoveDatabaseIDs removes the "databases" edge to PlatformDatabase entities by IDs.
+func (_u *IntegrationConnectionUpdateOne) RemoveDatabaseIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.RemoveDatabaseIDs(ids...)
+	return _u
+}
+
+// RemoveDatabases removes "databases" edges to PlatformDatabase entities.
+func (_u *IntegrationConnectionUpdateOne) RemoveDatabases(v ...*PlatformDatabase) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveDatabaseIDs(ids...)
+}
+
+// ClearEvents clears all "events" edges to the PlatformEvent entity.
+func (_u *IntegrationConnectionUpdateOne) ClearEvents() *IntegrationConnectionUpdateOne {
+	_u.mutation.ClearEvents()
+	return _u
+}
+
+// RemoveEventIDs removes the "events" edge to PlatformEvent entities by IDs.
+func (_u *IntegrationConnectionUpdateOne) RemoveEventIDs(ids ...uuid.UUID) *IntegrationConnectionUpdateOne {
+	_u.mutation.RemoveEventIDs(ids...)
+	return _u
+}
+
+// RemoveEvents removes "events" edges to PlatformEvent entities.
+func (_u *IntegrationConnectionUpdateOne) RemoveEvents(v ...*PlatformEvent) *IntegrationConnectionUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveEventIDs(ids...)
 }
 
 // ClearChannels clears all "channels" edges to the ChatChannel entity.
@@ -1442,6 +1678,96 @@ func (_u *IntegrationConnectionUpdateOne) sqlSave(ctx context.Context) (_node *I
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(sourcerepository.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.DatabasesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.DatabasesTable,
+			Columns: []string{integrationconnection.DatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedDatabasesIDs(); len(nodes) > 0 && !_u.mutation.DatabasesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.DatabasesTable,
+			Columns: []string{integrationconnection.DatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.DatabasesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.DatabasesTable,
+			Columns: []string{integrationconnection.DatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.EventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.EventsTable,
+			Columns: []string{integrationconnection.EventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedEventsIDs(); len(nodes) > 0 && !_u.mutation.EventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.EventsTable,
+			Columns: []string{integrationconnection.EventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.EventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   integrationconnection.EventsTable,
+			Columns: []string{integrationconnection.EventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -60,6 +60,8 @@ import (
 	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
@@ -130,6 +132,8 @@ const (
 	TypeOAuthToken             = "OAuthToken"
 	TypeOrganization           = "Organization"
 	TypePlan                   = "Plan"
+	TypePlatformDatabase       = "PlatformDatabase"
+	TypePlatformEvent          = "PlatformEvent"
 	TypeRecommendation         = "Recommendation"
 	TypeSamplingPolicy         = "SamplingPolicy"
 	TypeScrapeTarget           = "ScrapeTarget"
@@ -39336,6 +39340,12 @@ type IntegrationConnectionMutation struct {
 	repositories               map[uuid.UUID]struct{}
 	removedrepositories        map[uuid.UUID]struct{}
 	clearedrepositories        bool
+	databases                  map[uuid.UUID]struct{}
+	removeddatabases           map[uuid.UUID]struct{}
+	cleareddatabases           bool
+	events                     map[uuid.UUID]struct{}
+	removedevents              map[uuid.UUID]struct{}
+	clearedevents              bool
 	channels                   map[uuid.UUID]struct{}
 	removedchannels            map[uuid.UUID]struct{}
 	clearedchannels            bool
@@ -40457,6 +40467,114 @@ func (m *IntegrationConnectionMutation) ResetRepositories() {
 	m.removedrepositories = nil
 }
 
+// AddDatabaseIDs adds the "databases" edge to the PlatformDatabase entity by ids.
+func (m *IntegrationConnectionMutation) AddDatabaseIDs(ids ...uuid.UUID) {
+	if m.databases == nil {
+		m.databases = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.databases[ids[i]] = struct{}{}
+	}
+}
+
+// ClearDatabases clears the "databases" edge to the PlatformDatabase entity.
+func (m *IntegrationConnectionMutation) ClearDatabases() {
+	m.cleareddatabases = true
+}
+
+// DatabasesCleared reports if the "databases" edge to the PlatformDatabase entity was cleared.
+func (m *IntegrationConnectionMutation) DatabasesCleared() bool {
+	return m.cleareddatabases
+}
+
+// RemoveDatabaseIDs removes the "databases" edge to the PlatformDatabase entity by IDs.
+func (m *IntegrationConnectionMutation) RemoveDatabaseIDs(ids ...uuid.UUID) {
+	if m.removeddatabases == nil {
+		m.removeddatabases = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.databases, ids[i])
+		m.removeddatabases[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedDatabases returns the removed IDs of the "databases" edge to the PlatformDatabase entity.
+func (m *IntegrationConnectionMutation) RemovedDatabasesIDs() (ids []uuid.UUID) {
+	for id := range m.removeddatabases {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// DatabasesIDs returns the "databases" edge IDs in the mutation.
+func (m *IntegrationConnectionMutation) DatabasesIDs() (ids []uuid.UUID) {
+	for id := range m.databases {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetDatabases resets all changes to the "databases" edge.
+func (m *IntegrationConnectionMutation) ResetDatabases() {
+	m.databases = nil
+	m.cleareddatabases = false
+	m.removeddatabases = nil
+}
+
+// AddEventIDs adds the "events" edge to the PlatformEvent entity by ids.
+func (m *IntegrationConnectionMutation) AddEventIDs(ids ...uuid.UUID) {
+	if m.events == nil {
+		m.events = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.events[ids[i]] = struct{}{}
+	}
+}
+
+// ClearEvents clears the "events" edge to the PlatformEvent entity.
+func (m *IntegrationConnectionMutation) ClearEvents() {
+	m.clearedevents = true
+}
+
+// EventsCleared reports if the "events" edge to the PlatformEvent entity was cleared.
+func (m *IntegrationConnectionMutation) EventsCleared() bool {
+	return m.clearedevents
+}
+
+// RemoveEventIDs removes the "events" edge to the PlatformEvent entity by IDs.
+func (m *IntegrationConnectionMutation) RemoveEventIDs(ids ...uuid.UUID) {
+	if m.removedevents == nil {
+		m.removedevents = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.events, ids[i])
+		m.removedevents[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedEvents returns the removed IDs of the "events" edge to the PlatformEvent entity.
+func (m *IntegrationConnectionMutation) RemovedEventsIDs() (ids []uuid.UUID) {
+	for id := range m.removedevents {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// EventsIDs returns the "events" edge IDs in the mutation.
+func (m *IntegrationConnectionMutation) EventsIDs() (ids []uuid.UUID) {
+	for id := range m.events {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetEvents resets all changes to the "events" edge.
+func (m *IntegrationConnectionMutation) ResetEvents() {
+	m.events = nil
+	m.clearedevents = false
+	m.removedevents = nil
+}
+
 // AddChannelIDs adds the "channels" edge to the ChatChannel entity by ids.
 func (m *IntegrationConnectionMutation) AddChannelIDs(ids ...uuid.UUID) {
 	if m.channels == nil {
@@ -41170,12 +41288,18 @@ func (m *IntegrationConnectionMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *IntegrationConnectionMutation) AddedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 7)
 	if m.organization != nil {
 		edges = append(edges, integrationconnection.EdgeOrganization)
 	}
 	if m.repositories != nil {
 		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	if m.databases != nil {
+		edges = append(edges, integrationconnection.EdgeDatabases)
+	}
+	if m.events != nil {
+		edges = append(edges, integrationconnection.EdgeEvents)
 	}
 	if m.channels != nil {
 		edges = append(edges, integrationconnection.EdgeChannels)
@@ -41203,6 +41327,18 @@ func (m *IntegrationConnectionMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case integrationconnection.EdgeDatabases:
+		ids := make([]ent.Value, 0, len(m.databases))
+		for id := range m.databases {
+			ids = append(ids, id)
+		}
+		return ids
+	case integrationconnection.EdgeEvents:
+		ids := make([]ent.Value, 0, len(m.events))
+		for id := range m.events {
+			ids = append(ids, id)
+		}
+		return ids
 	case integrationconnection.EdgeChannels:
 		ids := make([]ent.Value, 0, len(m.channels))
 		for id := range m.channels {
@@ -41227,9 +41363,15 @@ func (m *IntegrationConnectionMutation) AddedIDs(name string) []ent.Value {
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *IntegrationConnectionMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 7)
 	if m.removedrepositories != nil {
 		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	if m.removeddatabases != nil {
+		edges = append(edges, integrationconnection.EdgeDatabases)
+	}
+	if m.removedevents != nil {
+		edges = append(edges, integrationconnection.EdgeEvents)
 	}
 	if m.removedchannels != nil {
 		edges = append(edges, integrationconnection.EdgeChannels)
@@ -41250,6 +41392,18 @@ func (m *IntegrationConnectionMutation) RemovedIDs(name string) []ent.Value {
 	case integrationconnection.EdgeRepositories:
 		ids := make([]ent.Value, 0, len(m.removedrepositories))
 		for id := range m.removedrepositories {
+			ids = append(ids, id)
+		}
+		return ids
+	case integrationconnection.EdgeDatabases:
+		ids := make([]ent.Value, 0, len(m.removeddatabases))
+		for id := range m.removeddatabases {
+			ids = append(ids, id)
+		}
+		return ids
+	case integrationconnection.EdgeEvents:
+		ids := make([]ent.Value, 0, len(m.removedevents))
+		for id := range m.removedevents {
 			ids = append(ids, id)
 		}
 		return ids
@@ -41277,12 +41431,18 @@ func (m *IntegrationConnectionMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *IntegrationConnectionMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 7)
 	if m.clearedorganization {
 		edges = append(edges, integrationconnection.EdgeOrganization)
 	}
 	if m.clearedrepositories {
 		edges = append(edges, integrationconnection.EdgeRepositories)
+	}
+	if m.cleareddatabases {
+		edges = append(edges, integrationconnection.EdgeDatabases)
+	}
+	if m.clearedevents {
+		edges = append(edges, integrationconnection.EdgeEvents)
 	}
 	if m.clearedchannels {
 		edges = append(edges, integrationconnection.EdgeChannels)
@@ -41304,6 +41464,10 @@ func (m *IntegrationConnectionMutation) EdgeCleared(name string) bool {
 		return m.clearedorganization
 	case integrationconnection.EdgeRepositories:
 		return m.clearedrepositories
+	case integrationconnection.EdgeDatabases:
+		return m.cleareddatabases
+	case integrationconnection.EdgeEvents:
+		return m.clearedevents
 	case integrationconnection.EdgeChannels:
 		return m.clearedchannels
 	case integrationconnection.EdgeHostingProjects:
@@ -41334,6 +41498,12 @@ func (m *IntegrationConnectionMutation) ResetEdge(name string) error {
 		return nil
 	case integrationconnection.EdgeRepositories:
 		m.ResetRepositories()
+		return nil
+	case integrationconnection.EdgeDatabases:
+		m.ResetDatabases()
+		return nil
+	case integrationconnection.EdgeEvents:
+		m.ResetEvents()
 		return nil
 	case integrationconnection.EdgeChannels:
 		m.ResetChannels()
@@ -51779,6 +51949,12 @@ type OrganizationMutation struct {
 	hosting_deployments              map[uuid.UUID]struct{}
 	removedhosting_deployments       map[uuid.UUID]struct{}
 	clearedhosting_deployments       bool
+	platform_databases               map[uuid.UUID]struct{}
+	removedplatform_databases        map[uuid.UUID]struct{}
+	clearedplatform_databases        bool
+	platform_events                  map[uuid.UUID]struct{}
+	removedplatform_events           map[uuid.UUID]struct{}
+	clearedplatform_events           bool
 	integration_identities           map[uuid.UUID]struct{}
 	removedintegration_identities    map[uuid.UUID]struct{}
 	clearedintegration_identities    bool
@@ -54276,6 +54452,114 @@ func (m *OrganizationMutation) ResetHostingDeployments() {
 	m.removedhosting_deployments = nil
 }
 
+// AddPlatformDatabaseIDs adds the "platform_databases" edge to the PlatformDatabase entity by ids.
+func (m *OrganizationMutation) AddPlatformDatabaseIDs(ids ...uuid.UUID) {
+	if m.platform_databases == nil {
+		m.platform_databases = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.platform_databases[ids[i]] = struct{}{}
+	}
+}
+
+// ClearPlatformDatabases clears the "platform_databases" edge to the PlatformDatabase entity.
+func (m *OrganizationMutation) ClearPlatformDatabases() {
+	m.clearedplatform_databases = true
+}
+
+// PlatformDatabasesCleared reports if the "platform_databases" edge to the PlatformDatabase entity was cleared.
+func (m *OrganizationMutation) PlatformDatabasesCleared() bool {
+	return m.clearedplatform_databases
+}
+
+// RemovePlatformDatabaseIDs removes the "platform_databases" edge to the PlatformDatabase entity by IDs.
+func (m *OrganizationMutation) RemovePlatformDatabaseIDs(ids ...uuid.UUID) {
+	if m.removedplatform_databases == nil {
+		m.removedplatform_databases = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.platform_databases, ids[i])
+		m.removedplatform_databases[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedPlatformDatabases returns the removed IDs of the "platform_databases" edge to the PlatformDatabase entity.
+func (m *OrganizationMutation) RemovedPlatformDatabasesIDs() (ids []uuid.UUID) {
+	for id := range m.removedplatform_databases {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// PlatformDatabasesIDs returns the "platform_databases" edge IDs in the mutation.
+func (m *OrganizationMutation) PlatformDatabasesIDs() (ids []uuid.UUID) {
+	for id := range m.platform_databases {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetPlatformDatabases resets all changes to the "platform_databases" edge.
+func (m *OrganizationMutation) ResetPlatformDatabases() {
+	m.platform_databases = nil
+	m.clearedplatform_databases = false
+	m.removedplatform_databases = nil
+}
+
+// AddPlatformEventIDs adds the "platform_events" edge to the PlatformEvent entity by ids.
+func (m *OrganizationMutation) AddPlatformEventIDs(ids ...uuid.UUID) {
+	if m.platform_events == nil {
+		m.platform_events = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.platform_events[ids[i]] = struct{}{}
+	}
+}
+
+// ClearPlatformEvents clears the "platform_events" edge to the PlatformEvent entity.
+func (m *OrganizationMutation) ClearPlatformEvents() {
+	m.clearedplatform_events = true
+}
+
+// PlatformEventsCleared reports if the "platform_events" edge to the PlatformEvent entity was cleared.
+func (m *OrganizationMutation) PlatformEventsCleared() bool {
+	return m.clearedplatform_events
+}
+
+// RemovePlatformEventIDs removes the "platform_events" edge to the PlatformEvent entity by IDs.
+func (m *OrganizationMutation) RemovePlatformEventIDs(ids ...uuid.UUID) {
+	if m.removedplatform_events == nil {
+		m.removedplatform_events = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.platform_events, ids[i])
+		m.removedplatform_events[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedPlatformEvents returns the removed IDs of the "platform_events" edge to the PlatformEvent entity.
+func (m *OrganizationMutation) RemovedPlatformEventsIDs() (ids []uuid.UUID) {
+	for id := range m.removedplatform_events {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// PlatformEventsIDs returns the "platform_events" edge IDs in the mutation.
+func (m *OrganizationMutation) PlatformEventsIDs() (ids []uuid.UUID) {
+	for id := range m.platform_events {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetPlatformEvents resets all changes to the "platform_events" edge.
+func (m *OrganizationMutation) ResetPlatformEvents() {
+	m.platform_events = nil
+	m.clearedplatform_events = false
+	m.removedplatform_events = nil
+}
+
 // AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by ids.
 func (m *OrganizationMutation) AddIntegrationIdentityIDs(ids ...uuid.UUID) {
 	if m.integration_identities == nil {
@@ -54497,7 +54781,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 44)
+	edges := make([]string, 0, 46)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -54626,6 +54910,12 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.hosting_deployments != nil {
 		edges = append(edges, organization.EdgeHostingDeployments)
+	}
+	if m.platform_databases != nil {
+		edges = append(edges, organization.EdgePlatformDatabases)
+	}
+	if m.platform_events != nil {
+		edges = append(edges, organization.EdgePlatformEvents)
 	}
 	if m.integration_identities != nil {
 		edges = append(edges, organization.EdgeIntegrationIdentities)
@@ -54889,6 +55179,18 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgePlatformDatabases:
+		ids := make([]ent.Value, 0, len(m.platform_databases))
+		for id := range m.platform_databases {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgePlatformEvents:
+		ids := make([]ent.Value, 0, len(m.platform_events))
+		for id := range m.platform_events {
+			ids = append(ids, id)
+		}
+		return ids
 	case organization.EdgeIntegrationIdentities:
 		ids := make([]ent.Value, 0, len(m.integration_identities))
 		for id := range m.integration_identities {
@@ -54901,7 +55203,7 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 44)
+	edges := make([]string, 0, 46)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -55021,6 +55323,12 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedhosting_deployments != nil {
 		edges = append(edges, organization.EdgeHostingDeployments)
+	}
+	if m.removedplatform_databases != nil {
+		edges = append(edges, organization.EdgePlatformDatabases)
+	}
+	if m.removedplatform_events != nil {
+		edges = append(edges, organization.EdgePlatformEvents)
 	}
 	if m.removedintegration_identities != nil {
 		edges = append(edges, organization.EdgeIntegrationIdentities)
@@ -55272,6 +55580,18 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case organization.EdgePlatformDatabases:
+		ids := make([]ent.Value, 0, len(m.removedplatform_databases))
+		for id := range m.removedplatform_databases {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgePlatformEvents:
+		ids := make([]ent.Value, 0, len(m.removedplatform_events))
+		for id := range m.removedplatform_events {
+			ids = append(ids, id)
+		}
+		return ids
 	case organization.EdgeIntegrationIdentities:
 		ids := make([]ent.Value, 0, len(m.removedintegration_identities))
 		for id := range m.removedintegration_identities {
@@ -55284,7 +55604,7 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 44)
+	edges := make([]string, 0, 46)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -55414,6 +55734,12 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	if m.clearedhosting_deployments {
 		edges = append(edges, organization.EdgeHostingDeployments)
 	}
+	if m.clearedplatform_databases {
+		edges = append(edges, organization.EdgePlatformDatabases)
+	}
+	if m.clearedplatform_events {
+		edges = append(edges, organization.EdgePlatformEvents)
+	}
 	if m.clearedintegration_identities {
 		edges = append(edges, organization.EdgeIntegrationIdentities)
 	}
@@ -55510,6 +55836,10 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedhosting_projects
 	case organization.EdgeHostingDeployments:
 		return m.clearedhosting_deployments
+	case organization.EdgePlatformDatabases:
+		return m.clearedplatform_databases
+	case organization.EdgePlatformEvents:
+		return m.clearedplatform_events
 	case organization.EdgeIntegrationIdentities:
 		return m.clearedintegration_identities
 	}
@@ -55665,6 +55995,12 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeHostingDeployments:
 		m.ResetHostingDeployments()
+		return nil
+	case organization.EdgePlatformDatabases:
+		m.ResetPlatformDatabases()
+		return nil
+	case organization.EdgePlatformEvents:
+		m.ResetPlatformEvents()
 		return nil
 	case organization.EdgeIntegrationIdentities:
 		m.ResetIntegrationIdentities()
@@ -56325,6 +56661,2240 @@ func (m *PlanMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown Plan edge %s", name)
+}
+
+// PlatformDatabaseMutation represents an operation that mutates the PlatformDatabase nodes in the graph.
+type PlatformDatabaseMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	external_id         *string
+	name                *string
+	kind                *string
+	state               *string
+	region              *string
+	plan                *string
+	branches            *[]schema.DatabaseBranch
+	appendbranches      []schema.DatabaseBranch
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	connection          *uuid.UUID
+	clearedconnection   bool
+	done                bool
+	oldValue            func(context.Context) (*PlatformDatabase, error)
+	predicates          []predicate.PlatformDatabase
+}
+
+var _ ent.Mutation = (*PlatformDatabaseMutation)(nil)
+
+// platformdatabaseOption allows management of the mutation configuration using functional options.
+type platformdatabaseOption func(*PlatformDatabaseMutation)
+
+// newPlatformDatabaseMutation creates new mutation for the PlatformDatabase entity.
+func newPlatformDatabaseMutation(c config, op Op, opts ...platformdatabaseOption) *PlatformDatabaseMutation {
+	m := &PlatformDatabaseMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePlatformDatabase,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPlatformDatabaseID sets the ID field of the mutation.
+func withPlatformDatabaseID(id uuid.UUID) platformdatabaseOption {
+	return func(m *PlatformDatabaseMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *PlatformDatabase
+		)
+		m.oldValue = func(ctx context.Context) (*PlatformDatabase, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().PlatformDatabase.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPlatformDatabase sets the old PlatformDatabase of the mutation.
+func withPlatformDatabase(node *PlatformDatabase) platformdatabaseOption {
+	return func(m *PlatformDatabaseMutation) {
+		m.oldValue = func(context.Context) (*PlatformDatabase, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PlatformDatabaseMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PlatformDatabaseMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of PlatformDatabase entities.
+func (m *PlatformDatabaseMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PlatformDatabaseMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PlatformDatabaseMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().PlatformDatabase.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *PlatformDatabaseMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *PlatformDatabaseMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *PlatformDatabaseMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetConnectionID sets the "connection_id" field.
+func (m *PlatformDatabaseMutation) SetConnectionID(u uuid.UUID) {
+	m.connection = &u
+}
+
+// ConnectionID returns the value of the "connection_id" field in the mutation.
+func (m *PlatformDatabaseMutation) ConnectionID() (r uuid.UUID, exists bool) {
+	v := m.connection
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnectionID returns the old "connection_id" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldConnectionID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnectionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnectionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnectionID: %w", err)
+	}
+	return oldValue.ConnectionID, nil
+}
+
+// ResetConnectionID resets all changes to the "connection_id" field.
+func (m *PlatformDatabaseMutation) ResetConnectionID() {
+	m.connection = nil
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *PlatformDatabaseMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *PlatformDatabaseMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *PlatformDatabaseMutation) ResetExternalID() {
+	m.external_id = nil
+}
+
+// SetName sets the "name" field.
+func (m *PlatformDatabaseMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *PlatformDatabaseMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *PlatformDatabaseMutation) ResetName() {
+	m.name = nil
+}
+
+// SetKind sets the "kind" field.
+func (m *PlatformDatabaseMutation) SetKind(s string) {
+	m.kind = &s
+}
+
+// Kind returns the value of the "kind" field in the mutation.
+func (m *PlatformDatabaseMutation) Kind() (r string, exists bool) {
+	v := m.kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKind returns the old "kind" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKind: %w", err)
+	}
+	return oldValue.Kind, nil
+}
+
+// ResetKind resets all changes to the "kind" field.
+func (m *PlatformDatabaseMutation) ResetKind() {
+	m.kind = nil
+}
+
+// SetState sets the "state" field.
+func (m *PlatformDatabaseMutation) SetState(s string) {
+	m.state = &s
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *PlatformDatabaseMutation) State() (r string, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldState(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ClearState clears the value of the "state" field.
+func (m *PlatformDatabaseMutation) ClearState() {
+	m.state = nil
+	m.clearedFields[platformdatabase.FieldState] = struct{}{}
+}
+
+// StateCleared returns if the "state" field was cleared in this mutation.
+func (m *PlatformDatabaseMutation) StateCleared() bool {
+	_, ok := m.clearedFields[platformdatabase.FieldState]
+	return ok
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *PlatformDatabaseMutation) ResetState() {
+	m.state = nil
+	delete(m.clearedFields, platformdatabase.FieldState)
+}
+
+// SetRegion sets the "region" field.
+func (m *PlatformDatabaseMutation) SetRegion(s string) {
+	m.region = &s
+}
+
+// Region returns the value of the "region" field in the mutation.
+func (m *PlatformDatabaseMutation) Region() (r string, exists bool) {
+	v := m.region
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRegion returns the old "region" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldRegion(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRegion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRegion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRegion: %w", err)
+	}
+	return oldValue.Region, nil
+}
+
+// ClearRegion clears the value of the "region" field.
+func (m *PlatformDatabaseMutation) ClearRegion() {
+	m.region = nil
+	m.clearedFields[platformdatabase.FieldRegion] = struct{}{}
+}
+
+// RegionCleared returns if the "region" field was cleared in this mutation.
+func (m *PlatformDatabaseMutation) RegionCleared() bool {
+	_, ok := m.clearedFields[platformdatabase.FieldRegion]
+	return ok
+}
+
+// ResetRegion resets all changes to the "region" field.
+func (m *PlatformDatabaseMutation) ResetRegion() {
+	m.region = nil
+	delete(m.clearedFields, platformdatabase.FieldRegion)
+}
+
+// SetPlan sets the "plan" field.
+func (m *PlatformDatabaseMutation) SetPlan(s string) {
+	m.plan = &s
+}
+
+// Plan returns the value of the "plan" field in the mutation.
+func (m *PlatformDatabaseMutation) Plan() (r string, exists bool) {
+	v := m.plan
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlan returns the old "plan" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldPlan(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlan is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlan requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlan: %w", err)
+	}
+	return oldValue.Plan, nil
+}
+
+// ClearPlan clears the value of the "plan" field.
+func (m *PlatformDatabaseMutation) ClearPlan() {
+	m.plan = nil
+	m.clearedFields[platformdatabase.FieldPlan] = struct{}{}
+}
+
+// PlanCleared returns if the "plan" field was cleared in this mutation.
+func (m *PlatformDatabaseMutation) PlanCleared() bool {
+	_, ok := m.clearedFields[platformdatabase.FieldPlan]
+	return ok
+}
+
+// ResetPlan resets all changes to the "plan" field.
+func (m *PlatformDatabaseMutation) ResetPlan() {
+	m.plan = nil
+	delete(m.clearedFields, platformdatabase.FieldPlan)
+}
+
+// SetBranches sets the "branches" field.
+func (m *PlatformDatabaseMutation) SetBranches(sb []schema.DatabaseBranch) {
+	m.branches = &sb
+	m.appendbranches = nil
+}
+
+// Branches returns the value of the "branches" field in the mutation.
+func (m *PlatformDatabaseMutation) Branches() (r []schema.DatabaseBranch, exists bool) {
+	v := m.branches
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBranches returns the old "branches" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldBranches(ctx context.Context) (v []schema.DatabaseBranch, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBranches is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBranches requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBranches: %w", err)
+	}
+	return oldValue.Branches, nil
+}
+
+// AppendBranches adds sb to the "branches" field.
+func (m *PlatformDatabaseMutation) AppendBranches(sb []schema.DatabaseBranch) {
+	m.appendbranches = append(m.appendbranches, sb...)
+}
+
+// AppendedBranches returns the list of values that were appended to the "branches" field in this mutation.
+func (m *PlatformDatabaseMutation) AppendedBranches() ([]schema.DatabaseBranch, bool) {
+	if len(m.appendbranches) == 0 {
+		return nil, false
+	}
+	return m.appendbranches, true
+}
+
+// ClearBranches clears the value of the "branches" field.
+func (m *PlatformDatabaseMutation) ClearBranches() {
+	m.branches = nil
+	m.appendbranches = nil
+	m.clearedFields[platformdatabase.FieldBranches] = struct{}{}
+}
+
+// BranchesCleared returns if the "branches" field was cleared in this mutation.
+func (m *PlatformDatabaseMutation) BranchesCleared() bool {
+	_, ok := m.clearedFields[platformdatabase.FieldBranches]
+	return ok
+}
+
+// ResetBranches resets all changes to the "branches" field.
+func (m *PlatformDatabaseMutation) ResetBranches() {
+	m.branches = nil
+	m.appendbranches = nil
+	delete(m.clearedFields, platformdatabase.FieldBranches)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *PlatformDatabaseMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *PlatformDatabaseMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the PlatformDatabase entity.
+// If the PlatformDatabase object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformDatabaseMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *PlatformDatabaseMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *PlatformDatabaseMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *PlatformDatabaseMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[platformdatabase.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *PlatformDatabaseMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *PlatformDatabaseMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *PlatformDatabaseMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *PlatformDatabaseMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearConnection clears the "connection" edge to the IntegrationConnection entity.
+func (m *PlatformDatabaseMutation) ClearConnection() {
+	m.clearedconnection = true
+	m.clearedFields[platformdatabase.FieldConnectionID] = struct{}{}
+}
+
+// ConnectionCleared reports if the "connection" edge to the IntegrationConnection entity was cleared.
+func (m *PlatformDatabaseMutation) ConnectionCleared() bool {
+	return m.clearedconnection
+}
+
+// ConnectionIDs returns the "connection" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ConnectionID instead. It exists only for internal usage by the builders.
+func (m *PlatformDatabaseMutation) ConnectionIDs() (ids []uuid.UUID) {
+	if id := m.connection; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetConnection resets all changes to the "connection" edge.
+func (m *PlatformDatabaseMutation) ResetConnection() {
+	m.connection = nil
+	m.clearedconnection = false
+}
+
+// Where appends a list predicates to the PlatformDatabaseMutation builder.
+func (m *PlatformDatabaseMutation) Where(ps ...predicate.PlatformDatabase) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PlatformDatabaseMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PlatformDatabaseMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.PlatformDatabase, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PlatformDatabaseMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PlatformDatabaseMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (PlatformDatabase).
+func (m *PlatformDatabaseMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PlatformDatabaseMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.organization != nil {
+		fields = append(fields, platformdatabase.FieldOrgID)
+	}
+	if m.connection != nil {
+		fields = append(fields, platformdatabase.FieldConnectionID)
+	}
+	if m.external_id != nil {
+		fields = append(fields, platformdatabase.FieldExternalID)
+	}
+	if m.name != nil {
+		fields = append(fields, platformdatabase.FieldName)
+	}
+	if m.kind != nil {
+		fields = append(fields, platformdatabase.FieldKind)
+	}
+	if m.state != nil {
+		fields = append(fields, platformdatabase.FieldState)
+	}
+	if m.region != nil {
+		fields = append(fields, platformdatabase.FieldRegion)
+	}
+	if m.plan != nil {
+		fields = append(fields, platformdatabase.FieldPlan)
+	}
+	if m.branches != nil {
+		fields = append(fields, platformdatabase.FieldBranches)
+	}
+	if m.created_at != nil {
+		fields = append(fields, platformdatabase.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PlatformDatabaseMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case platformdatabase.FieldOrgID:
+		return m.OrgID()
+	case platformdatabase.FieldConnectionID:
+		return m.ConnectionID()
+	case platformdatabase.FieldExternalID:
+		return m.ExternalID()
+	case platformdatabase.FieldName:
+		return m.Name()
+	case platformdatabase.FieldKind:
+		return m.Kind()
+	case platformdatabase.FieldState:
+		return m.State()
+	case platformdatabase.FieldRegion:
+		return m.Region()
+	case platformdatabase.FieldPlan:
+		return m.Plan()
+	case platformdatabase.FieldBranches:
+		return m.Branches()
+	case platformdatabase.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PlatformDatabaseMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case platformdatabase.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case platformdatabase.FieldConnectionID:
+		return m.OldConnectionID(ctx)
+	case platformdatabase.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case platformdatabase.FieldName:
+		return m.OldName(ctx)
+	case platformdatabase.FieldKind:
+		return m.OldKind(ctx)
+	case platformdatabase.FieldState:
+		return m.OldState(ctx)
+	case platformdatabase.FieldRegion:
+		return m.OldRegion(ctx)
+	case platformdatabase.FieldPlan:
+		return m.OldPlan(ctx)
+	case platformdatabase.FieldBranches:
+		return m.OldBranches(ctx)
+	case platformdatabase.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown PlatformDatabase field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PlatformDatabaseMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case platformdatabase.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case platformdatabase.FieldConnectionID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnectionID(v)
+		return nil
+	case platformdatabase.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case platformdatabase.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case platformdatabase.FieldKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKind(v)
+		return nil
+	case platformdatabase.FieldState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case platformdatabase.FieldRegion:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRegion(v)
+		return nil
+	case platformdatabase.FieldPlan:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlan(v)
+		return nil
+	case platformdatabase.FieldBranches:
+		v, ok := value.([]schema.DatabaseBranch)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBranches(v)
+		return nil
+	case platformdatabase.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformDatabase field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PlatformDatabaseMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PlatformDatabaseMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PlatformDatabaseMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown PlatformDatabase numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PlatformDatabaseMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(platformdatabase.FieldState) {
+		fields = append(fields, platformdatabase.FieldState)
+	}
+	if m.FieldCleared(platformdatabase.FieldRegion) {
+		fields = append(fields, platformdatabase.FieldRegion)
+	}
+	if m.FieldCleared(platformdatabase.FieldPlan) {
+		fields = append(fields, platformdatabase.FieldPlan)
+	}
+	if m.FieldCleared(platformdatabase.FieldBranches) {
+		fields = append(fields, platformdatabase.FieldBranches)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PlatformDatabaseMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PlatformDatabaseMutation) ClearField(name string) error {
+	switch name {
+	case platformdatabase.FieldState:
+		m.ClearState()
+		return nil
+	case platformdatabase.FieldRegion:
+		m.ClearRegion()
+		return nil
+	case platformdatabase.FieldPlan:
+		m.ClearPlan()
+		return nil
+	case platformdatabase.FieldBranches:
+		m.ClearBranches()
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformDatabase nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PlatformDatabaseMutation) ResetField(name string) error {
+	switch name {
+	case platformdatabase.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case platformdatabase.FieldConnectionID:
+		m.ResetConnectionID()
+		return nil
+	case platformdatabase.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case platformdatabase.FieldName:
+		m.ResetName()
+		return nil
+	case platformdatabase.FieldKind:
+		m.ResetKind()
+		return nil
+	case platformdatabase.FieldState:
+		m.ResetState()
+		return nil
+	case platformdatabase.FieldRegion:
+		m.ResetRegion()
+		return nil
+	case platformdatabase.FieldPlan:
+		m.ResetPlan()
+		return nil
+	case platformdatabase.FieldBranches:
+		m.ResetBranches()
+		return nil
+	case platformdatabase.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformDatabase field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PlatformDatabaseMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, platformdatabase.EdgeOrganization)
+	}
+	if m.connection != nil {
+		edges = append(edges, platformdatabase.EdgeConnection)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PlatformDatabaseMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case platformdatabase.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case platformdatabase.EdgeConnection:
+		if id := m.connection; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PlatformDatabaseMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PlatformDatabaseMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PlatformDatabaseMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, platformdatabase.EdgeOrganization)
+	}
+	if m.clearedconnection {
+		edges = append(edges, platformdatabase.EdgeConnection)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PlatformDatabaseMutation) EdgeCleared(name string) bool {
+	switch name {
+	case platformdatabase.EdgeOrganization:
+		return m.clearedorganization
+	case platformdatabase.EdgeConnection:
+		return m.clearedconnection
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PlatformDatabaseMutation) ClearEdge(name string) error {
+	switch name {
+	case platformdatabase.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case platformdatabase.EdgeConnection:
+		m.ClearConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformDatabase unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PlatformDatabaseMutation) ResetEdge(name string) error {
+	switch name {
+	case platformdatabase.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case platformdatabase.EdgeConnection:
+		m.ResetConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformDatabase edge %s", name)
+}
+
+// PlatformEventMutation represents an operation that mutates the PlatformEvent nodes in the graph.
+type PlatformEventMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	external_id         *string
+	event_type          *string
+	category            *string
+	database_name       *string
+	branch_name         *string
+	state               *string
+	title               *string
+	source              *string
+	actor_login         *string
+	url                 *string
+	occurred_at         *time.Time
+	created_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	connection          *uuid.UUID
+	clearedconnection   bool
+	done                bool
+	oldValue            func(context.Context) (*PlatformEvent, error)
+	predicates          []predicate.PlatformEvent
+}
+
+var _ ent.Mutation = (*PlatformEventMutation)(nil)
+
+// platformeventOption allows management of the mutation configuration using functional options.
+type platformeventOption func(*PlatformEventMutation)
+
+// newPlatformEventMutation creates new mutation for the PlatformEvent entity.
+func newPlatformEventMutation(c config, op Op, opts ...platformeventOption) *PlatformEventMutation {
+	m := &PlatformEventMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePlatformEvent,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPlatformEventID sets the ID field of the mutation.
+func withPlatformEventID(id uuid.UUID) platformeventOption {
+	return func(m *PlatformEventMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *PlatformEvent
+		)
+		m.oldValue = func(ctx context.Context) (*PlatformEvent, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().PlatformEvent.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPlatformEvent sets the old PlatformEvent of the mutation.
+func withPlatformEvent(node *PlatformEvent) platformeventOption {
+	return func(m *PlatformEventMutation) {
+		m.oldValue = func(context.Context) (*PlatformEvent, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PlatformEventMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PlatformEventMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of PlatformEvent entities.
+func (m *PlatformEventMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PlatformEventMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PlatformEventMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().PlatformEvent.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *PlatformEventMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *PlatformEventMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *PlatformEventMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetConnectionID sets the "connection_id" field.
+func (m *PlatformEventMutation) SetConnectionID(u uuid.UUID) {
+	m.connection = &u
+}
+
+// ConnectionID returns the value of the "connection_id" field in the mutation.
+func (m *PlatformEventMutation) ConnectionID() (r uuid.UUID, exists bool) {
+	v := m.connection
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldConnectionID returns the old "connection_id" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldConnectionID(ctx context.Context) (v uuid.UUID, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldConnectionID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldConnectionID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldConnectionID: %w", err)
+	}
+	return oldValue.ConnectionID, nil
+}
+
+// ResetConnectionID resets all changes to the "connection_id" field.
+func (m *PlatformEventMutation) ResetConnectionID() {
+	m.connection = nil
+}
+
+// SetExternalID sets the "external_id" field.
+func (m *PlatformEventMutation) SetExternalID(s string) {
+	m.external_id = &s
+}
+
+// ExternalID returns the value of the "external_id" field in the mutation.
+func (m *PlatformEventMutation) ExternalID() (r string, exists bool) {
+	v := m.external_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldExternalID returns the old "external_id" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldExternalID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldExternalID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldExternalID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldExternalID: %w", err)
+	}
+	return oldValue.ExternalID, nil
+}
+
+// ResetExternalID resets all changes to the "external_id" field.
+func (m *PlatformEventMutation) ResetExternalID() {
+	m.external_id = nil
+}
+
+// SetEventType sets the "event_type" field.
+func (m *PlatformEventMutation) SetEventType(s string) {
+	m.event_type = &s
+}
+
+// EventType returns the value of the "event_type" field in the mutation.
+func (m *PlatformEventMutation) EventType() (r string, exists bool) {
+	v := m.event_type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEventType returns the old "event_type" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldEventType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEventType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEventType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEventType: %w", err)
+	}
+	return oldValue.EventType, nil
+}
+
+// ResetEventType resets all changes to the "event_type" field.
+func (m *PlatformEventMutation) ResetEventType() {
+	m.event_type = nil
+}
+
+// SetCategory sets the "category" field.
+func (m *PlatformEventMutation) SetCategory(s string) {
+	m.category = &s
+}
+
+// Category returns the value of the "category" field in the mutation.
+func (m *PlatformEventMutation) Category() (r string, exists bool) {
+	v := m.category
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCategory returns the old "category" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldCategory(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCategory is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCategory requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCategory: %w", err)
+	}
+	return oldValue.Category, nil
+}
+
+// ResetCategory resets all changes to the "category" field.
+func (m *PlatformEventMutation) ResetCategory() {
+	m.category = nil
+}
+
+// SetDatabaseName sets the "database_name" field.
+func (m *PlatformEventMutation) SetDatabaseName(s string) {
+	m.database_name = &s
+}
+
+// DatabaseName returns the value of the "database_name" field in the mutation.
+func (m *PlatformEventMutation) DatabaseName() (r string, exists bool) {
+	v := m.database_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDatabaseName returns the old "database_name" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldDatabaseName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDatabaseName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDatabaseName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDatabaseName: %w", err)
+	}
+	return oldValue.DatabaseName, nil
+}
+
+// ResetDatabaseName resets all changes to the "database_name" field.
+func (m *PlatformEventMutation) ResetDatabaseName() {
+	m.database_name = nil
+}
+
+// SetBranchName sets the "branch_name" field.
+func (m *PlatformEventMutation) SetBranchName(s string) {
+	m.branch_name = &s
+}
+
+// BranchName returns the value of the "branch_name" field in the mutation.
+func (m *PlatformEventMutation) BranchName() (r string, exists bool) {
+	v := m.branch_name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBranchName returns the old "branch_name" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldBranchName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBranchName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBranchName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBranchName: %w", err)
+	}
+	return oldValue.BranchName, nil
+}
+
+// ResetBranchName resets all changes to the "branch_name" field.
+func (m *PlatformEventMutation) ResetBranchName() {
+	m.branch_name = nil
+}
+
+// SetState sets the "state" field.
+func (m *PlatformEventMutation) SetState(s string) {
+	m.state = &s
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *PlatformEventMutation) State() (r string, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldState(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ClearState clears the value of the "state" field.
+func (m *PlatformEventMutation) ClearState() {
+	m.state = nil
+	m.clearedFields[platformevent.FieldState] = struct{}{}
+}
+
+// StateCleared returns if the "state" field was cleared in this mutation.
+func (m *PlatformEventMutation) StateCleared() bool {
+	_, ok := m.clearedFields[platformevent.FieldState]
+	return ok
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *PlatformEventMutation) ResetState() {
+	m.state = nil
+	delete(m.clearedFields, platformevent.FieldState)
+}
+
+// SetTitle sets the "title" field.
+func (m *PlatformEventMutation) SetTitle(s string) {
+	m.title = &s
+}
+
+// Title returns the value of the "title" field in the mutation.
+func (m *PlatformEventMutation) Title() (r string, exists bool) {
+	v := m.title
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTitle returns the old "title" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldTitle(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTitle is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTitle requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTitle: %w", err)
+	}
+	return oldValue.Title, nil
+}
+
+// ResetTitle resets all changes to the "title" field.
+func (m *PlatformEventMutation) ResetTitle() {
+	m.title = nil
+}
+
+// SetSource sets the "source" field.
+func (m *PlatformEventMutation) SetSource(s string) {
+	m.source = &s
+}
+
+// Source returns the value of the "source" field in the mutation.
+func (m *PlatformEventMutation) Source() (r string, exists bool) {
+	v := m.source
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSource returns the old "source" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldSource(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSource is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSource requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSource: %w", err)
+	}
+	return oldValue.Source, nil
+}
+
+// ResetSource resets all changes to the "source" field.
+func (m *PlatformEventMutation) ResetSource() {
+	m.source = nil
+}
+
+// SetActorLogin sets the "actor_login" field.
+func (m *PlatformEventMutation) SetActorLogin(s string) {
+	m.actor_login = &s
+}
+
+// ActorLogin returns the value of the "actor_login" field in the mutation.
+func (m *PlatformEventMutation) ActorLogin() (r string, exists bool) {
+	v := m.actor_login
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldActorLogin returns the old "actor_login" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldActorLogin(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldActorLogin is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldActorLogin requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldActorLogin: %w", err)
+	}
+	return oldValue.ActorLogin, nil
+}
+
+// ClearActorLogin clears the value of the "actor_login" field.
+func (m *PlatformEventMutation) ClearActorLogin() {
+	m.actor_login = nil
+	m.clearedFields[platformevent.FieldActorLogin] = struct{}{}
+}
+
+// ActorLoginCleared returns if the "actor_login" field was cleared in this mutation.
+func (m *PlatformEventMutation) ActorLoginCleared() bool {
+	_, ok := m.clearedFields[platformevent.FieldActorLogin]
+	return ok
+}
+
+// ResetActorLogin resets all changes to the "actor_login" field.
+func (m *PlatformEventMutation) ResetActorLogin() {
+	m.actor_login = nil
+	delete(m.clearedFields, platformevent.FieldActorLogin)
+}
+
+// SetURL sets the "url" field.
+func (m *PlatformEventMutation) SetURL(s string) {
+	m.url = &s
+}
+
+// URL returns the value of the "url" field in the mutation.
+func (m *PlatformEventMutation) URL() (r string, exists bool) {
+	v := m.url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldURL returns the old "url" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldURL(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldURL: %w", err)
+	}
+	return oldValue.URL, nil
+}
+
+// ClearURL clears the value of the "url" field.
+func (m *PlatformEventMutation) ClearURL() {
+	m.url = nil
+	m.clearedFields[platformevent.FieldURL] = struct{}{}
+}
+
+// URLCleared returns if the "url" field was cleared in this mutation.
+func (m *PlatformEventMutation) URLCleared() bool {
+	_, ok := m.clearedFields[platformevent.FieldURL]
+	return ok
+}
+
+// ResetURL resets all changes to the "url" field.
+func (m *PlatformEventMutation) ResetURL() {
+	m.url = nil
+	delete(m.clearedFields, platformevent.FieldURL)
+}
+
+// SetOccurredAt sets the "occurred_at" field.
+func (m *PlatformEventMutation) SetOccurredAt(t time.Time) {
+	m.occurred_at = &t
+}
+
+// OccurredAt returns the value of the "occurred_at" field in the mutation.
+func (m *PlatformEventMutation) OccurredAt() (r time.Time, exists bool) {
+	v := m.occurred_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOccurredAt returns the old "occurred_at" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldOccurredAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOccurredAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOccurredAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOccurredAt: %w", err)
+	}
+	return oldValue.OccurredAt, nil
+}
+
+// ResetOccurredAt resets all changes to the "occurred_at" field.
+func (m *PlatformEventMutation) ResetOccurredAt() {
+	m.occurred_at = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *PlatformEventMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *PlatformEventMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the PlatformEvent entity.
+// If the PlatformEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlatformEventMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *PlatformEventMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *PlatformEventMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *PlatformEventMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[platformevent.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *PlatformEventMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *PlatformEventMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *PlatformEventMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *PlatformEventMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// ClearConnection clears the "connection" edge to the IntegrationConnection entity.
+func (m *PlatformEventMutation) ClearConnection() {
+	m.clearedconnection = true
+	m.clearedFields[platformevent.FieldConnectionID] = struct{}{}
+}
+
+// ConnectionCleared reports if the "connection" edge to the IntegrationConnection entity was cleared.
+func (m *PlatformEventMutation) ConnectionCleared() bool {
+	return m.clearedconnection
+}
+
+// ConnectionIDs returns the "connection" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// ConnectionID instead. It exists only for internal usage by the builders.
+func (m *PlatformEventMutation) ConnectionIDs() (ids []uuid.UUID) {
+	if id := m.connection; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetConnection resets all changes to the "connection" edge.
+func (m *PlatformEventMutation) ResetConnection() {
+	m.connection = nil
+	m.clearedconnection = false
+}
+
+// Where appends a list predicates to the PlatformEventMutation builder.
+func (m *PlatformEventMutation) Where(ps ...predicate.PlatformEvent) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PlatformEventMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PlatformEventMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.PlatformEvent, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PlatformEventMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PlatformEventMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (PlatformEvent).
+func (m *PlatformEventMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PlatformEventMutation) Fields() []string {
+	fields := make([]string, 0, 14)
+	if m.organization != nil {
+		fields = append(fields, platformevent.FieldOrgID)
+	}
+	if m.connection != nil {
+		fields = append(fields, platformevent.FieldConnectionID)
+	}
+	if m.external_id != nil {
+		fields = append(fields, platformevent.FieldExternalID)
+	}
+	if m.event_type != nil {
+		fields = append(fields, platformevent.FieldEventType)
+	}
+	if m.category != nil {
+		fields = append(fields, platformevent.FieldCategory)
+	}
+	if m.database_name != nil {
+		fields = append(fields, platformevent.FieldDatabaseName)
+	}
+	if m.branch_name != nil {
+		fields = append(fields, platformevent.FieldBranchName)
+	}
+	if m.state != nil {
+		fields = append(fields, platformevent.FieldState)
+	}
+	if m.title != nil {
+		fields = append(fields, platformevent.FieldTitle)
+	}
+	if m.source != nil {
+		fields = append(fields, platformevent.FieldSource)
+	}
+	if m.actor_login != nil {
+		fields = append(fields, platformevent.FieldActorLogin)
+	}
+	if m.url != nil {
+		fields = append(fields, platformevent.FieldURL)
+	}
+	if m.occurred_at != nil {
+		fields = append(fields, platformevent.FieldOccurredAt)
+	}
+	if m.created_at != nil {
+		fields = append(fields, platformevent.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PlatformEventMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case platformevent.FieldOrgID:
+		return m.OrgID()
+	case platformevent.FieldConnectionID:
+		return m.ConnectionID()
+	case platformevent.FieldExternalID:
+		return m.ExternalID()
+	case platformevent.FieldEventType:
+		return m.EventType()
+	case platformevent.FieldCategory:
+		return m.Category()
+	case platformevent.FieldDatabaseName:
+		return m.DatabaseName()
+	case platformevent.FieldBranchName:
+		return m.BranchName()
+	case platformevent.FieldState:
+		return m.State()
+	case platformevent.FieldTitle:
+		return m.Title()
+	case platformevent.FieldSource:
+		return m.Source()
+	case platformevent.FieldActorLogin:
+		return m.ActorLogin()
+	case platformevent.FieldURL:
+		return m.URL()
+	case platformevent.FieldOccurredAt:
+		return m.OccurredAt()
+	case platformevent.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PlatformEventMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case platformevent.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case platformevent.FieldConnectionID:
+		return m.OldConnectionID(ctx)
+	case platformevent.FieldExternalID:
+		return m.OldExternalID(ctx)
+	case platformevent.FieldEventType:
+		return m.OldEventType(ctx)
+	case platformevent.FieldCategory:
+		return m.OldCategory(ctx)
+	case platformevent.FieldDatabaseName:
+		return m.OldDatabaseName(ctx)
+	case platformevent.FieldBranchName:
+		return m.OldBranchName(ctx)
+	case platformevent.FieldState:
+		return m.OldState(ctx)
+	case platformevent.FieldTitle:
+		return m.OldTitle(ctx)
+	case platformevent.FieldSource:
+		return m.OldSource(ctx)
+	case platformevent.FieldActorLogin:
+		return m.OldActorLogin(ctx)
+	case platformevent.FieldURL:
+		return m.OldURL(ctx)
+	case platformevent.FieldOccurredAt:
+		return m.OldOccurredAt(ctx)
+	case platformevent.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown PlatformEvent field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PlatformEventMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case platformevent.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case platformevent.FieldConnectionID:
+		v, ok := value.(uuid.UUID)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetConnectionID(v)
+		return nil
+	case platformevent.FieldExternalID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetExternalID(v)
+		return nil
+	case platformevent.FieldEventType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEventType(v)
+		return nil
+	case platformevent.FieldCategory:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCategory(v)
+		return nil
+	case platformevent.FieldDatabaseName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDatabaseName(v)
+		return nil
+	case platformevent.FieldBranchName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBranchName(v)
+		return nil
+	case platformevent.FieldState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case platformevent.FieldTitle:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTitle(v)
+		return nil
+	case platformevent.FieldSource:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSource(v)
+		return nil
+	case platformevent.FieldActorLogin:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetActorLogin(v)
+		return nil
+	case platformevent.FieldURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetURL(v)
+		return nil
+	case platformevent.FieldOccurredAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOccurredAt(v)
+		return nil
+	case platformevent.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformEvent field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PlatformEventMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PlatformEventMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PlatformEventMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown PlatformEvent numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PlatformEventMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(platformevent.FieldState) {
+		fields = append(fields, platformevent.FieldState)
+	}
+	if m.FieldCleared(platformevent.FieldActorLogin) {
+		fields = append(fields, platformevent.FieldActorLogin)
+	}
+	if m.FieldCleared(platformevent.FieldURL) {
+		fields = append(fields, platformevent.FieldURL)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PlatformEventMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PlatformEventMutation) ClearField(name string) error {
+	switch name {
+	case platformevent.FieldState:
+		m.ClearState()
+		return nil
+	case platformevent.FieldActorLogin:
+		m.ClearActorLogin()
+		return nil
+	case platformevent.FieldURL:
+		m.ClearURL()
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformEvent nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PlatformEventMutation) ResetField(name string) error {
+	switch name {
+	case platformevent.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case platformevent.FieldConnectionID:
+		m.ResetConnectionID()
+		return nil
+	case platformevent.FieldExternalID:
+		m.ResetExternalID()
+		return nil
+	case platformevent.FieldEventType:
+		m.ResetEventType()
+		return nil
+	case platformevent.FieldCategory:
+		m.ResetCategory()
+		return nil
+	case platformevent.FieldDatabaseName:
+		m.ResetDatabaseName()
+		return nil
+	case platformevent.FieldBranchName:
+		m.ResetBranchName()
+		return nil
+	case platformevent.FieldState:
+		m.ResetState()
+		return nil
+	case platformevent.FieldTitle:
+		m.ResetTitle()
+		return nil
+	case platformevent.FieldSource:
+		m.ResetSource()
+		return nil
+	case platformevent.FieldActorLogin:
+		m.ResetActorLogin()
+		return nil
+	case platformevent.FieldURL:
+		m.ResetURL()
+		return nil
+	case platformevent.FieldOccurredAt:
+		m.ResetOccurredAt()
+		return nil
+	case platformevent.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformEvent field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PlatformEventMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, platformevent.EdgeOrganization)
+	}
+	if m.connection != nil {
+		edges = append(edges, platformevent.EdgeConnection)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PlatformEventMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case platformevent.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case platformevent.EdgeConnection:
+		if id := m.connection; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PlatformEventMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PlatformEventMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PlatformEventMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, platformevent.EdgeOrganization)
+	}
+	if m.clearedconnection {
+		edges = append(edges, platformevent.EdgeConnection)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PlatformEventMutation) EdgeCleared(name string) bool {
+	switch name {
+	case platformevent.EdgeOrganization:
+		return m.clearedorganization
+	case platformevent.EdgeConnection:
+		return m.clearedconnection
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PlatformEventMutation) ClearEdge(name string) error {
+	switch name {
+	case platformevent.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case platformevent.EdgeConnection:
+		m.ClearConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformEvent unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PlatformEventMutation) ResetEdge(name string) error {
+	switch name {
+	case platformevent.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case platformevent.EdgeConnection:
+		m.ResetConnection()
+		return nil
+	}
+	return fmt.Errorf("unknown PlatformEvent edge %s", name)
 }
 
 // RecommendationMutation represents an operation that mutates the Recommendation nodes in the graph.

@@ -121,11 +121,15 @@ type OrganizationEdges struct {
 	HostingProjects []*HostingProject `json:"hosting_projects,omitempty"`
 	// HostingDeployments holds the value of the hosting_deployments edge.
 	HostingDeployments []*HostingDeployment `json:"hosting_deployments,omitempty"`
+	// PlatformDatabases holds the value of the platform_databases edge.
+	PlatformDatabases []*PlatformDatabase `json:"platform_databases,omitempty"`
+	// PlatformEvents holds the value of the platform_events edge.
+	PlatformEvents []*PlatformEvent `json:"platform_events,omitempty"`
 	// IntegrationIdentities holds the value of the integration_identities edge.
 	IntegrationIdentities []*IntegrationIdentity `json:"integration_identities,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [44]bool
+	loadedTypes [46]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -521,10 +525,28 @@ func (e OrganizationEdges) HostingDeploymentsOrErr() ([]*HostingDeployment, erro
 	return nil, &NotLoadedError{edge: "hosting_deployments"}
 }
 
+// PlatformDatabasesOrErr returns the PlatformDatabases value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) PlatformDatabasesOrErr() ([]*PlatformDatabase, error) {
+	if e.loadedTypes[43] {
+		return e.PlatformDatabases, nil
+	}
+	return nil, &NotLoadedError{edge: "platform_databases"}
+}
+
+// PlatformEventsOrErr returns the PlatformEvents value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) PlatformEventsOrErr() ([]*PlatformEvent, error) {
+	if e.loadedTypes[44] {
+		return e.PlatformEvents, nil
+	}
+	return nil, &NotLoadedError{edge: "platform_events"}
+}
+
 // IntegrationIdentitiesOrErr returns the IntegrationIdentities value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IntegrationIdentitiesOrErr() ([]*IntegrationIdentity, error) {
-	if e.loadedTypes[43] {
+	if e.loadedTypes[45] {
 		return e.IntegrationIdentities, nil
 	}
 	return nil, &NotLoadedError{edge: "integration_identities"}
@@ -804,6 +826,16 @@ func (_m *Organization) QueryHostingProjects() *HostingProjectQuery {
 // QueryHostingDeployments queries the "hosting_deployments" edge of the Organization entity.
 func (_m *Organization) QueryHostingDeployments() *HostingDeploymentQuery {
 	return NewOrganizationClient(_m.config).QueryHostingDeployments(_m)
+}
+
+// QueryPlatformDatabases queries the "platform_databases" edge of the Organization entity.
+func (_m *Organization) QueryPlatformDatabases() *PlatformDatabaseQuery {
+	return NewOrganizationClient(_m.config).QueryPlatformDatabases(_m)
+}
+
+// QueryPlatformEvents queries the "platform_events" edge of the Organization entity.
+func (_m *Organization) QueryPlatformEvents() *PlatformEventQuery {
+	return NewOrganizationClient(_m.config).QueryPlatformEvents(_m)
 }
 
 // QueryIntegrationIdentities queries the "integration_identities" edge of the Organization entity.

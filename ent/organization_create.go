@@ -53,6 +53,8 @@ import (
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/scrapetarget"
@@ -747,6 +749,36 @@ func (_c *OrganizationCreate) AddHostingDeployments(v ...*HostingDeployment) *Or
 		ids[i] = v[i].ID
 	}
 	return _c.AddHostingDeploymentIDs(ids...)
+}
+
+// AddPlatformDatabaseIDs adds the "platform_databases" edge to the PlatformDatabase entity by IDs.
+func (_c *OrganizationCreate) AddPlatformDatabaseIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddPlatformDatabaseIDs(ids...)
+	return _c
+}
+
+// AddPlatformDatabases adds the "platform_databases" edges to the PlatformDatabase entity.
+func (_c *OrganizationCreate) AddPlatformDatabases(v ...*PlatformDatabase) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddPlatformDatabaseIDs(ids...)
+}
+
+// AddPlatformEventIDs adds the "platform_events" edge to the PlatformEvent entity by IDs.
+func (_c *OrganizationCreate) AddPlatformEventIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddPlatformEventIDs(ids...)
+	return _c
+}
+
+// AddPlatformEvents adds the "platform_events" edges to the PlatformEvent entity.
+func (_c *OrganizationCreate) AddPlatformEvents(v ...*PlatformEvent) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddPlatformEventIDs(ids...)
 }
 
 // AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
@@ -1551,6 +1583,38 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.PlatformDatabasesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformDatabasesTable,
+			Columns: []string{organization.PlatformDatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.PlatformEventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformEventsTable,
+			Columns: []string{organization.PlatformEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -53,6 +53,8 @@ import (
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
@@ -111,6 +113,8 @@ type OrganizationQuery struct {
 	withChatChannels            *ChatChannelQuery
 	withHostingProjects         *HostingProjectQuery
 	withHostingDeployments      *HostingDeploymentQuery
+	withPlatformDatabases       *PlatformDatabaseQuery
+	withPlatformEvents          *PlatformEventQuery
 	withIntegrationIdentities   *IntegrationIdentityQuery
 	modifiers                   []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
@@ -1095,6 +1099,50 @@ func (_q *OrganizationQuery) QueryHostingDeployments() *HostingDeploymentQuery {
 	return query
 }
 
+// QueryPlatformDatabases chains the current query on the "platform_databases" edge.
+func (_q *OrganizationQuery) QueryPlatformDatabases() *PlatformDatabaseQuery {
+	query := (&PlatformDatabaseClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(platformdatabase.Table, platformdatabase.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.PlatformDatabasesTable, organization.PlatformDatabasesColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryPlatformEvents chains the current query on the "platform_events" edge.
+func (_q *OrganizationQuery) QueryPlatformEvents() *PlatformEventQuery {
+	query := (&PlatformEventClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(platformevent.Table, platformevent.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.PlatformEventsTable, organization.PlatformEventsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
 // QueryIntegrationIdentities chains the current query on the "integration_identities" edge.
 func (_q *OrganizationQuery) QueryIntegrationIdentities() *IntegrationIdentityQuery {
 	query := (&IntegrationIdentityClient{config: _q.config}).Query()
@@ -1352,6 +1400,8 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withChatChannels:            _q.withChatChannels.Clone(),
 		withHostingProjects:         _q.withHostingProjects.Clone(),
 		withHostingDeployments:      _q.withHostingDeployments.Clone(),
+		withPlatformDatabases:       _q.withPlatformDatabases.Clone(),
+		withPlatformEvents:          _q.withPlatformEvents.Clone(),
 		withIntegrationIdentities:   _q.withIntegrationIdentities.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
@@ -1833,6 +1883,28 @@ func (_q *OrganizationQuery) WithHostingDeployments(opts ...func(*HostingDeploym
 	return _q
 }
 
+// WithPlatformDatabases tells the query-builder to eager-load the nodes that are connected to
+// the "platform_databases" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithPlatformDatabases(opts ...func(*PlatformDatabaseQuery)) *OrganizationQuery {
+	query := (&PlatformDatabaseClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withPlatformDatabases = query
+	return _q
+}
+
+// WithPlatformEvents tells the query-builder to eager-load the nodes that are connected to
+// the "platform_events" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithPlatformEvents(opts ...func(*PlatformEventQuery)) *OrganizationQuery {
+	query := (&PlatformEventClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withPlatformEvents = query
+	return _q
+}
+
 // WithIntegrationIdentities tells the query-builder to eager-load the nodes that are connected to
 // the "integration_identities" edge. The optional arguments are used to configure the query builder of the edge.
 func (_q *OrganizationQuery) WithIntegrationIdentities(opts ...func(*IntegrationIdentityQuery)) *OrganizationQuery {
@@ -1922,7 +1994,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [44]bool{
+		loadedTypes = [46]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -1966,6 +2038,8 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withChatChannels != nil,
 			_q.withHostingProjects != nil,
 			_q.withHostingDeployments != nil,
+			_q.withPlatformDatabases != nil,
+			_q.withPlatformEvents != nil,
 			_q.withIntegrationIdentities != nil,
 		}
 	)
@@ -2309,6 +2383,22 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			func(n *Organization, e *HostingDeployment) {
 				n.Edges.HostingDeployments = append(n.Edges.HostingDeployments, e)
 			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withPlatformDatabases; query != nil {
+		if err := _q.loadPlatformDatabases(ctx, query, nodes,
+			func(n *Organization) { n.Edges.PlatformDatabases = []*PlatformDatabase{} },
+			func(n *Organization, e *PlatformDatabase) {
+				n.Edges.PlatformDatabases = append(n.Edges.PlatformDatabases, e)
+			}); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withPlatformEvents; query != nil {
+		if err := _q.loadPlatformEvents(ctx, query, nodes,
+			func(n *Organization) { n.Edges.PlatformEvents = []*PlatformEvent{} },
+			func(n *Organization, e *PlatformEvent) { n.Edges.PlatformEvents = append(n.Edges.PlatformEvents, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -3593,6 +3683,66 @@ func (_q *OrganizationQuery) loadHostingDeployments(ctx context.Context, query *
 	}
 	query.Where(predicate.HostingDeployment(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.HostingDeploymentsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadPlatformDatabases(ctx context.Context, query *PlatformDatabaseQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *PlatformDatabase)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(platformdatabase.FieldOrgID)
+	}
+	query.Where(predicate.PlatformDatabase(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.PlatformDatabasesColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadPlatformEvents(ctx context.Context, query *PlatformEventQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *PlatformEvent)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(platformevent.FieldOrgID)
+	}
+	query.Where(predicate.PlatformEvent(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.PlatformEventsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

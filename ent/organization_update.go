@@ -51,6 +51,8 @@ import (
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
@@ -756,6 +758,36 @@ func (_u *OrganizationUpdate) AddHostingDeployments(v ...*HostingDeployment) *Or
 		ids[i] = v[i].ID
 	}
 	return _u.AddHostingDeploymentIDs(ids...)
+}
+
+// AddPlatformDatabaseIDs adds the "platform_databases" edge to the PlatformDatabase entity by IDs.
+func (_u *OrganizationUpdate) AddPlatformDatabaseIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddPlatformDatabaseIDs(ids...)
+	return _u
+}
+
+// AddPlatformDatabases adds the "platform_databases" edges to the PlatformDatabase entity.
+func (_u *OrganizationUpdate) AddPlatformDatabases(v ...*PlatformDatabase) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddPlatformDatabaseIDs(ids...)
+}
+
+// AddPlatformEventIDs adds the "platform_events" edge to the PlatformEvent entity by IDs.
+func (_u *OrganizationUpdate) AddPlatformEventIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddPlatformEventIDs(ids...)
+	return _u
+}
+
+// AddPlatformEvents adds the "platform_events" edges to the PlatformEvent entity.
+func (_u *OrganizationUpdate) AddPlatformEvents(v ...*PlatformEvent) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddPlatformEventIDs(ids...)
 }
 
 // AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
@@ -1634,6 +1666,48 @@ func (_u *OrganizationUpdate) RemoveHostingDeployments(v ...*HostingDeployment) 
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveHostingDeploymentIDs(ids...)
+}
+
+// ClearPlatformDatabases clears all "platform_databases" edges to the PlatformDatabase entity.
+func (_u *OrganizationUpdate) ClearPlatformDatabases() *OrganizationUpdate {
+	_u.mutation.ClearPlatformDatabases()
+	return _u
+}
+
+// RemovePlatformDatabaseIDs removes the "platform_databases" edge to PlatformDatabase entities by IDs.
+func (_u *OrganizationUpdate) RemovePlatformDatabaseIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemovePlatformDatabaseIDs(ids...)
+	return _u
+}
+
+// RemovePlatformDatabases removes "platform_databases" edges to PlatformDatabase entities.
+func (_u *OrganizationUpdate) RemovePlatformDatabases(v ...*PlatformDatabase) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemovePlatformDatabaseIDs(ids...)
+}
+
+// ClearPlatformEvents clears all "platform_events" edges to the PlatformEvent entity.
+func (_u *OrganizationUpdate) ClearPlatformEvents() *OrganizationUpdate {
+	_u.mutation.ClearPlatformEvents()
+	return _u
+}
+
+// RemovePlatformEventIDs removes the "platform_events" edge to PlatformEvent entities by IDs.
+func (_u *OrganizationUpdate) RemovePlatformEventIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemovePlatformEventIDs(ids...)
+	return _u
+}
+
+// RemovePlatformEvents removes "platform_events" edges to PlatformEvent entities.
+func (_u *OrganizationUpdate) RemovePlatformEvents(v ...*PlatformEvent) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemovePlatformEventIDs(ids...)
 }
 
 // ClearIntegrationIdentities clears all "integration_identities" edges to the IntegrationIdentity entity.
@@ -3610,6 +3684,96 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.PlatformDatabasesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformDatabasesTable,
+			Columns: []string{organization.PlatformDatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedPlatformDatabasesIDs(); len(nodes) > 0 && !_u.mutation.PlatformDatabasesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformDatabasesTable,
+			Columns: []string{organization.PlatformDatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.PlatformDatabasesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformDatabasesTable,
+			Columns: []string{organization.PlatformDatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.PlatformEventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformEventsTable,
+			Columns: []string{organization.PlatformEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedPlatformEventsIDs(); len(nodes) > 0 && !_u.mutation.PlatformEventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformEventsTable,
+			Columns: []string{organization.PlatformEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.PlatformEventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformEventsTable,
+			Columns: []string{organization.PlatformEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	if _u.mutation.IntegrationIdentitiesCleared() {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
@@ -4360,6 +4524,36 @@ func (_u *OrganizationUpdateOne) AddHostingDeployments(v ...*HostingDeployment) 
 		ids[i] = v[i].ID
 	}
 	return _u.AddHostingDeploymentIDs(ids...)
+}
+
+// AddPlatformDatabaseIDs adds the "platform_databases" edge to the PlatformDatabase entity by IDs.
+func (_u *OrganizationUpdateOne) AddPlatformDatabaseIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddPlatformDatabaseIDs(ids...)
+	return _u
+}
+
+// AddPlatformDatabases adds the "platform_databases" edges to the PlatformDatabase entity.
+func (_u *OrganizationUpdateOne) AddPlatformDatabases(v ...*PlatformDatabase) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddPlatformDatabaseIDs(ids...)
+}
+
+// AddPlatformEventIDs adds the "platform_events" edge to the PlatformEvent entity by IDs.
+func (_u *OrganizationUpdateOne) AddPlatformEventIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddPlatformEventIDs(ids...)
+	return _u
+}
+
+// AddPlatformEvents adds the "platform_events" edges to the PlatformEvent entity.
+func (_u *OrganizationUpdateOne) AddPlatformEvents(v ...*PlatformEvent) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddPlatformEventIDs(ids...)
 }
 
 // AddIntegrationIdentityIDs adds the "integration_identities" edge to the IntegrationIdentity entity by IDs.
@@ -5238,6 +5432,48 @@ func (_u *OrganizationUpdateOne) RemoveHostingDeployments(v ...*HostingDeploymen
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveHostingDeploymentIDs(ids...)
+}
+
+// ClearPlatformDatabases clears all "platform_databases" edges to the PlatformDatabase entity.
+func (_u *OrganizationUpdateOne) ClearPlatformDatabases() *OrganizationUpdateOne {
+	_u.mutation.ClearPlatformDatabases()
+	return _u
+}
+
+// RemovePlatformDatabaseIDs removes the "platform_databases" edge to PlatformDatabase entities by IDs.
+func (_u *OrganizationUpdateOne) RemovePlatformDatabaseIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemovePlatformDatabaseIDs(ids...)
+	return _u
+}
+
+// RemovePlatformDatabases removes "platform_databases" edges to PlatformDatabase entities.
+func (_u *OrganizationUpdateOne) RemovePlatformDatabases(v ...*PlatformDatabase) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemovePlatformDatabaseIDs(ids...)
+}
+
+// ClearPlatformEvents clears all "platform_events" edges to the PlatformEvent entity.
+func (_u *OrganizationUpdateOne) ClearPlatformEvents() *OrganizationUpdateOne {
+	_u.mutation.ClearPlatformEvents()
+	return _u
+}
+
+// RemovePlatformEventIDs removes the "platform_events" edge to PlatformEvent entities by IDs.
+func (_u *OrganizationUpdateOne) RemovePlatformEventIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemovePlatformEventIDs(ids...)
+	return _u
+}
+
+// RemovePlatformEvents removes "platform_events" edges to PlatformEvent entities.
+func (_u *OrganizationUpdateOne) RemovePlatformEvents(v ...*PlatformEvent) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemovePlatformEventIDs(ids...)
 }
 
 // ClearIntegrationIdentities clears all "integration_identities" edges to the IntegrationIdentity entity.
@@ -7237,6 +7473,96 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(hostingdeployment.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.PlatformDatabasesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformDatabasesTable,
+			Columns: []string{organization.PlatformDatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedPlatformDatabasesIDs(); len(nodes) > 0 && !_u.mutation.PlatformDatabasesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformDatabasesTable,
+			Columns: []string{organization.PlatformDatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.PlatformDatabasesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformDatabasesTable,
+			Columns: []string{organization.PlatformDatabasesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformdatabase.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.PlatformEventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformEventsTable,
+			Columns: []string{organization.PlatformEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedPlatformEventsIDs(); len(nodes) > 0 && !_u.mutation.PlatformEventsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformEventsTable,
+			Columns: []string{organization.PlatformEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.PlatformEventsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.PlatformEventsTable,
+			Columns: []string{organization.PlatformEventsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(platformevent.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

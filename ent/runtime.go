@@ -50,6 +50,8 @@ import (
 	"github.com/svc-observability/svc/ent/oauthtoken"
 	"github.com/svc-observability/svc/ent/organization"
 	"github.com/svc-observability/svc/ent/plan"
+	"github.com/svc-observability/svc/ent/platformdatabase"
+	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
 	"github.com/svc-observability/svc/ent/schema"
@@ -940,6 +942,46 @@ func init() {
 	planDescActive := planFields[3].Descriptor()
 	// plan.DefaultActive holds the default value on creation for the active field.
 	plan.DefaultActive = planDescActive.Default.(bool)
+	platformdatabaseFields := schema.PlatformDatabase{}.Fields()
+	_ = platformdatabaseFields
+	// platformdatabaseDescOrgID is the schema descriptor for org_id field.
+	platformdatabaseDescOrgID := platformdatabaseFields[1].Descriptor()
+	// platformdatabase.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	platformdatabase.OrgIDValidator = platformdatabaseDescOrgID.Validators[0].(func(string) error)
+	// platformdatabaseDescExternalID is the schema descriptor for external_id field.
+	platformdatabaseDescExternalID := platformdatabaseFields[3].Descriptor()
+	// platformdatabase.ExternalIDValidator is a validator for the "external_id" field. It is called by the builders before save.
+	platformdatabase.ExternalIDValidator = platformdatabaseDescExternalID.Validators[0].(func(string) error)
+	// platformdatabaseDescName is the schema descriptor for name field.
+	platformdatabaseDescName := platformdatabaseFields[4].Descriptor()
+	// platformdatabase.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	platformdatabase.NameValidator = platformdatabaseDescName.Validators[0].(func(string) error)
+	// platformdatabaseDescKind is the schema descriptor for kind field.
+	platformdatabaseDescKind := platformdatabaseFields[5].Descriptor()
+	// platformdatabase.KindValidator is a validator for the "kind" field. It is called by the builders before save.
+	platformdatabase.KindValidator = platformdatabaseDescKind.Validators[0].(func(string) error)
+	platformeventFields := schema.PlatformEvent{}.Fields()
+	_ = platformeventFields
+	// platformeventDescOrgID is the schema descriptor for org_id field.
+	platformeventDescOrgID := platformeventFields[1].Descriptor()
+	// platformevent.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	platformevent.OrgIDValidator = platformeventDescOrgID.Validators[0].(func(string) error)
+	// platformeventDescExternalID is the schema descriptor for external_id field.
+	platformeventDescExternalID := platformeventFields[3].Descriptor()
+	// platformevent.ExternalIDValidator is a validator for the "external_id" field. It is called by the builders before save.
+	platformevent.ExternalIDValidator = platformeventDescExternalID.Validators[0].(func(string) error)
+	// platformeventDescEventType is the schema descriptor for event_type field.
+	platformeventDescEventType := platformeventFields[4].Descriptor()
+	// platformevent.EventTypeValidator is a validator for the "event_type" field. It is called by the builders before save.
+	platformevent.EventTypeValidator = platformeventDescEventType.Validators[0].(func(string) error)
+	// platformeventDescCategory is the schema descriptor for category field.
+	platformeventDescCategory := platformeventFields[5].Descriptor()
+	// platformevent.CategoryValidator is a validator for the "category" field. It is called by the builders before save.
+	platformevent.CategoryValidator = platformeventDescCategory.Validators[0].(func(string) error)
+	// platformeventDescSource is the schema descriptor for source field.
+	platformeventDescSource := platformeventFields[10].Descriptor()
+	// platformevent.SourceValidator is a validator for the "source" field. It is called by the builders before save.
+	platformevent.SourceValidator = platformeventDescSource.Validators[0].(func(string) error)
 	recommendationFields := schema.Recommendation{}.Fields()
 	_ = recommendationFields
 	// recommendationDescOrgID is the schema descriptor for org_id field.

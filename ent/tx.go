@@ -108,6 +108,10 @@ type Tx struct {
 	Organization *OrganizationClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
+	// PlatformDatabase is the client for interacting with the PlatformDatabase builders.
+	PlatformDatabase *PlatformDatabaseClient
+	// PlatformEvent is the client for interacting with the PlatformEvent builders.
+	PlatformEvent *PlatformEventClient
 	// Recommendation is the client for interacting with the Recommendation builders.
 	Recommendation *RecommendationClient
 	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
@@ -306,6 +310,8 @@ func (tx *Tx) init() {
 	tx.OAuthToken = NewOAuthTokenClient(tx.config)
 	tx.Organization = NewOrganizationClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
+	tx.PlatformDatabase = NewPlatformDatabaseClient(tx.config)
+	tx.PlatformEvent = NewPlatformEventClient(tx.config)
 	tx.Recommendation = NewRecommendationClient(tx.config)
 	tx.SamplingPolicy = NewSamplingPolicyClient(tx.config)
 	tx.ScrapeTarget = NewScrapeTargetClient(tx.config)

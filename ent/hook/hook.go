@@ -573,6 +573,30 @@ func (f PlanFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error)
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PlanMutation", m)
 }
 
+// The PlatformDatabaseFunc type is an adapter to allow the use of ordinary
+// function as PlatformDatabase mutator.
+type PlatformDatabaseFunc func(context.Context, *ent.PlatformDatabaseMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f PlatformDatabaseFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.PlatformDatabaseMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PlatformDatabaseMutation", m)
+}
+
+// The PlatformEventFunc type is an adapter to allow the use of ordinary
+// function as PlatformEvent mutator.
+type PlatformEventFunc func(context.Context, *ent.PlatformEventMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f PlatformEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.PlatformEventMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PlatformEventMutation", m)
+}
+
 // The RecommendationFunc type is an adapter to allow the use of ordinary
 // function as Recommendation mutator.
 type RecommendationFunc func(context.Context, *ent.RecommendationMutation) (ent.Value, error)

@@ -60,6 +60,10 @@ const (
 	EdgeOrganization = "organization"
 	// EdgeRepositories holds the string denoting the repositories edge name in mutations.
 	EdgeRepositories = "repositories"
+	// EdgeDatabases holds the string denoting the databases edge name in mutations.
+	EdgeDatabases = "databases"
+	// EdgeEvents holds the string denoting the events edge name in mutations.
+	EdgeEvents = "events"
 	// EdgeChannels holds the string denoting the channels edge name in mutations.
 	EdgeChannels = "channels"
 	// EdgeHostingProjects holds the string denoting the hosting_projects edge name in mutations.
@@ -82,6 +86,20 @@ const (
 	RepositoriesInverseTable = "source_repositories"
 	// RepositoriesColumn is the table column denoting the repositories relation/edge.
 	RepositoriesColumn = "connection_id"
+	// DatabasesTable is the table that holds the databases relation/edge.
+	DatabasesTable = "platform_databases"
+	// DatabasesInverseTable is the table name for the PlatformDatabase entity.
+	// It exists in this package in order to avoid circular dependency with the "platformdatabase" package.
+	DatabasesInverseTable = "platform_databases"
+	// DatabasesColumn is the table column denoting the databases relation/edge.
+	DatabasesColumn = "connection_id"
+	// EventsTable is the table that holds the events relation/edge.
+	EventsTable = "platform_events"
+	// EventsInverseTable is the table name for the PlatformEvent entity.
+	// It exists in this package in order to avoid circular dependency with the "platformevent" package.
+	EventsInverseTable = "platform_events"
+	// EventsColumn is the table column denoting the events relation/edge.
+	EventsColumn = "connection_id"
 	// ChannelsTable is the table that holds the channels relation/edge.
 	ChannelsTable = "chat_channels"
 	// ChannelsInverseTable is the table name for the ChatChannel entity.
@@ -313,6 +331,34 @@ func ByRepositories(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 	}
 }
 
+// ByDatabasesCount orders the results by databases count.
+func ByDatabasesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newDatabasesStep(), opts...)
+	}
+}
+
+// ByDatabases orders the results by databases terms.
+func ByDatabases(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newDatabasesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByEventsCount orders the results by events count.
+func ByEventsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newEventsStep(), opts...)
+	}
+}
+
+// ByEvents orders the results by events terms.
+func ByEvents(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newEventsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
 // ByChannelsCount orders the results by channels count.
 func ByChannelsCount(opts ...sql.OrderTermOption) OrderOption {
 	return func(s *sql.Selector) {
@@ -366,6 +412,20 @@ func newRepositoriesStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(RepositoriesInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, RepositoriesTable, RepositoriesColumn),
+	)
+}
+func newDatabasesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(DatabasesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, DatabasesTable, DatabasesColumn),
+	)
+}
+func newEventsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(EventsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, EventsTable, EventsColumn),
 	)
 }
 func newChannelsStep() *sqlgraph.Step {

@@ -1237,6 +1237,52 @@ func HasRepositoriesWith(preds ...predicate.SourceRepository) predicate.Integrat
 	})
 }
 
+// HasDatabases applies the HasEdge predicate on the "databases" edge.
+func HasDatabases() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, DatabasesTable, DatabasesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasDatabasesWith applies the HasEdge predicate on the "databases" edge with a given conditions (other predicates).
+func HasDatabasesWith(preds ...predicate.PlatformDatabase) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := newDatabasesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasEvents applies the HasEdge predicate on the "events" edge.
+func HasEvents() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, EventsTable, EventsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasEventsWith applies the HasEdge predicate on the "events" edge with a given conditions (other predicates).
+func HasEventsWith(preds ...predicate.PlatformEvent) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(func(s *sql.Selector) {
+		step := newEventsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // HasChannels applies the HasEdge predicate on the "channels" edge.
 func HasChannels() predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(func(s *sql.Selector) {

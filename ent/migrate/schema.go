@@ -1932,6 +1932,107 @@ var (
 			},
 		},
 	}
+	// PlatformDatabasesColumns holds the columns for the "platform_databases" table.
+	PlatformDatabasesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "external_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "kind", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "state", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "region", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "plan", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "branches", Type: field.TypeJSON, Nullable: true, SchemaType: map[string]string{"postgres": "jsonb"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "connection_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// PlatformDatabasesTable holds the schema information for the "platform_databases" table.
+	PlatformDatabasesTable = &schema.Table{
+		Name:       "platform_databases",
+		Columns:    PlatformDatabasesColumns,
+		PrimaryKey: []*schema.Column{PlatformDatabasesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "platform_databases_integration_connections_databases",
+				Columns:    []*schema.Column{PlatformDatabasesColumns[9]},
+				RefColumns: []*schema.Column{IntegrationConnectionsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "platform_databases_organizations_platform_databases",
+				Columns:    []*schema.Column{PlatformDatabasesColumns[10]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "platformdatabase_connection_id_external_id",
+				Unique:  true,
+				Columns: []*schema.Column{PlatformDatabasesColumns[9], PlatformDatabasesColumns[1]},
+			},
+			{
+				Name:    "platformdatabase_org_id",
+				Unique:  false,
+				Columns: []*schema.Column{PlatformDatabasesColumns[10]},
+			},
+		},
+	}
+	// PlatformEventsColumns holds the columns for the "platform_events" table.
+	PlatformEventsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "external_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "event_type", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "category", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "database_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "branch_name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "state", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "title", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "source", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "actor_login", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "url", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "occurred_at", Type: field.TypeTime},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "connection_id", Type: field.TypeUUID},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// PlatformEventsTable holds the schema information for the "platform_events" table.
+	PlatformEventsTable = &schema.Table{
+		Name:       "platform_events",
+		Columns:    PlatformEventsColumns,
+		PrimaryKey: []*schema.Column{PlatformEventsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "platform_events_integration_connections_events",
+				Columns:    []*schema.Column{PlatformEventsColumns[13]},
+				RefColumns: []*schema.Column{IntegrationConnectionsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "platform_events_organizations_platform_events",
+				Columns:    []*schema.Column{PlatformEventsColumns[14]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "platformevent_connection_id_external_id_event_type",
+				Unique:  true,
+				Columns: []*schema.Column{PlatformEventsColumns[13], PlatformEventsColumns[1], PlatformEventsColumns[2]},
+			},
+			{
+				Name:    "platformevent_org_id_occurred_at_id",
+				Unique:  false,
+				Columns: []*schema.Column{PlatformEventsColumns[14], PlatformEventsColumns[11], PlatformEventsColumns[0]},
+			},
+			{
+				Name:    "platformevent_occurred_at",
+				Unique:  false,
+				Columns: []*schema.Column{PlatformEventsColumns[11]},
+			},
+		},
+	}
 	// RecommendationsColumns holds the columns for the "recommendations" table.
 	RecommendationsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -2325,6 +2426,8 @@ var (
 		OauthTokensTable,
 		OrganizationsTable,
 		PlansTable,
+		PlatformDatabasesTable,
+		PlatformEventsTable,
 		RecommendationsTable,
 		SamplingPoliciesTable,
 		ScrapeTargetsTable,
@@ -2400,6 +2503,10 @@ func init() {
 	OauthGrantsTable.ForeignKeys[1].RefTable = UsersTable
 	OauthTokensTable.ForeignKeys[0].RefTable = OauthGrantsTable
 	PlansTable.ForeignKeys[0].RefTable = OrganizationsTable
+	PlatformDatabasesTable.ForeignKeys[0].RefTable = IntegrationConnectionsTable
+	PlatformDatabasesTable.ForeignKeys[1].RefTable = OrganizationsTable
+	PlatformEventsTable.ForeignKeys[0].RefTable = IntegrationConnectionsTable
+	PlatformEventsTable.ForeignKeys[1].RefTable = OrganizationsTable
 	RecommendationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SamplingPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
 	ScrapeTargetsTable.ForeignKeys[0].RefTable = OrganizationsTable

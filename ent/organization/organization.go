@@ -104,6 +104,10 @@ const (
 	EdgeHostingProjects = "hosting_projects"
 	// EdgeHostingDeployments holds the string denoting the hosting_deployments edge name in mutations.
 	EdgeHostingDeployments = "hosting_deployments"
+	// EdgePlatformDatabases holds the string denoting the platform_databases edge name in mutations.
+	EdgePlatformDatabases = "platform_databases"
+	// EdgePlatformEvents holds the string denoting the platform_events edge name in mutations.
+	EdgePlatformEvents = "platform_events"
 	// EdgeIntegrationIdentities holds the string denoting the integration_identities edge name in mutations.
 	EdgeIntegrationIdentities = "integration_identities"
 	// Table holds the table name of the organization in the database.
@@ -409,6 +413,20 @@ const (
 	HostingDeploymentsInverseTable = "hosting_deployments"
 	// HostingDeploymentsColumn is the table column denoting the hosting_deployments relation/edge.
 	HostingDeploymentsColumn = "org_id"
+	// PlatformDatabasesTable is the table that holds the platform_databases relation/edge.
+	PlatformDatabasesTable = "platform_databases"
+	// PlatformDatabasesInverseTable is the table name for the PlatformDatabase entity.
+	// It exists in this package in order to avoid circular dependency with the "platformdatabase" package.
+	PlatformDatabasesInverseTable = "platform_databases"
+	// PlatformDatabasesColumn is the table column denoting the platform_databases relation/edge.
+	PlatformDatabasesColumn = "org_id"
+	// PlatformEventsTable is the table that holds the platform_events relation/edge.
+	PlatformEventsTable = "platform_events"
+	// PlatformEventsInverseTable is the table name for the PlatformEvent entity.
+	// It exists in this package in order to avoid circular dependency with the "platformevent" package.
+	PlatformEventsInverseTable = "platform_events"
+	// PlatformEventsColumn is the table column denoting the platform_events relation/edge.
+	PlatformEventsColumn = "org_id"
 	// IntegrationIdentitiesTable is the table that holds the integration_identities relation/edge.
 	IntegrationIdentitiesTable = "integration_identities"
 	// IntegrationIdentitiesInverseTable is the table name for the IntegrationIdentity entity.
@@ -1049,6 +1067,34 @@ func ByHostingDeployments(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOptio
 	}
 }
 
+// ByPlatformDatabasesCount orders the results by platform_databases count.
+func ByPlatformDatabasesCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newPlatformDatabasesStep(), opts...)
+	}
+}
+
+// ByPlatformDatabases orders the results by platform_databases terms.
+func ByPlatformDatabases(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newPlatformDatabasesStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByPlatformEventsCount orders the results by platform_events count.
+func ByPlatformEventsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newPlatformEventsStep(), opts...)
+	}
+}
+
+// ByPlatformEvents orders the results by platform_events terms.
+func ByPlatformEvents(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newPlatformEventsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
 // ByIntegrationIdentitiesCount orders the results by integration_identities count.
 func ByIntegrationIdentitiesCount(opts ...sql.OrderTermOption) OrderOption {
 	return func(s *sql.Selector) {
@@ -1361,6 +1407,20 @@ func newHostingDeploymentsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(HostingDeploymentsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, HostingDeploymentsTable, HostingDeploymentsColumn),
+	)
+}
+func newPlatformDatabasesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(PlatformDatabasesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, PlatformDatabasesTable, PlatformDatabasesColumn),
+	)
+}
+func newPlatformEventsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(PlatformEventsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, PlatformEventsTable, PlatformEventsColumn),
 	)
 }
 func newIntegrationIdentitiesStep() *sqlgraph.Step {

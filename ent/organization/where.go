@@ -1239,6 +1239,52 @@ func HasHostingDeploymentsWith(preds ...predicate.HostingDeployment) predicate.O
 	})
 }
 
+// HasPlatformDatabases applies the HasEdge predicate on the "platform_databases" edge.
+func HasPlatformDatabases() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, PlatformDatabasesTable, PlatformDatabasesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasPlatformDatabasesWith applies the HasEdge predicate on the "platform_databases" edge with a given conditions (other predicates).
+func HasPlatformDatabasesWith(preds ...predicate.PlatformDatabase) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newPlatformDatabasesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasPlatformEvents applies the HasEdge predicate on the "platform_events" edge.
+func HasPlatformEvents() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, PlatformEventsTable, PlatformEventsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasPlatformEventsWith applies the HasEdge predicate on the "platform_events" edge with a given conditions (other predicates).
+func HasPlatformEventsWith(preds ...predicate.PlatformEvent) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newPlatformEventsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // HasIntegrationIdentities applies the HasEdge predicate on the "integration_identities" edge.
 func HasIntegrationIdentities() predicate.Organization {
 	return predicate.Organization(func(s *sql.Selector) {

@@ -147,6 +147,12 @@ type Organization func(*sql.Selector)
 // Plan is the predicate function for plan builders.
 type Plan func(*sql.Selector)
 
+// PlatformDatabase is the predicate function for platformdatabase builders.
+type PlatformDatabase func(*sql.Selector)
+
+// PlatformEvent is the predicate function for platformevent builders.
+type PlatformEvent func(*sql.Selector)
+
 // Recommendation is the predicate function for recommendation builders.
 type Recommendation func(*sql.Selector)
 

@@ -55,6 +55,8 @@ func (IntegrationConnection) Edges() []ent.Edge {
 	return []ent.Edge{
 		edge.From("organization", Organization.Type).Ref("integration_connections").Field("org_id").Unique().Required().Immutable(),
 		edge.To("repositories", SourceRepository.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("databases", PlatformDatabase.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
+		edge.To("events", PlatformEvent.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 		edge.To("channels", ChatChannel.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 		edge.To("hosting_projects", HostingProject.Type).Annotations(entsql.OnDelete(entsql.Cascade)),
 		edge.To("hosting_deployments", HostingDeployment.Type).Annotations(entsql.OnDelete(entsql.Cascade)),

@@ -69,6 +69,8 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("chat_channels", ChatChannel.Type).Annotations(cascade),
 		edge.To("hosting_projects", HostingProject.Type).Annotations(cascade),
 		edge.To("hosting_deployments", HostingDeployment.Type).Annotations(cascade),
+		edge.To("platform_databases", PlatformDatabase.Type).Annotations(cascade),
+		edge.To("platform_events", PlatformEvent.Type).Annotations(cascade),
 		edge.To("integration_identities", IntegrationIdentity.Type).Annotations(cascade),
 	}
 }

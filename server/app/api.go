@@ -145,7 +145,9 @@ func (a *App) mountAPI(ctx context.Context) error {
 	for _, r := range rpc.Infra(c.Services(), status.Ready) {
 		mux.Handle(r.Path, r.Handler)
 	}
-	mux.Handle(hooks.Path, hooks.Handler(a.webhookDoor()))
+	deliveries := hooks.Handler(a.webhookDoor())
+	mux.Handle(hooks.Path, deliveries)
+	mux.Handle(hooks.SecretPath, deliveries)
 	mux.Handle("/mcp", door(principal.DoorMCP, mcpDoor))
 	for _, p := range mcp.Published() {
 		mux.Handle(p, mcpDoor)
@@ -312,6 +314,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewHostingPlatformsServiceHandler(hostingplatforms.New(hostingplatforms.Config{
 		Store: a.store, Engine: a.integrations, Now: time.Now,
 	}), options...))
+	mount(svcv2connect.NewDatabasePlatformServiceHandler(a.databasePlatform(), options...))
 	mount(svcv2connect.NewSourceHostingServiceHandler(hosting, options...))
 	mount(svcv2connect.NewSourceCodeServiceHandler(hosting, options...))
 	issueParts := a.errorIssues(reads, rollups)

@@ -13,10 +13,13 @@ import (
 	"github.com/svc-observability/svc/server/hooks"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/github"
+	"github.com/svc-observability/svc/server/integrations/planetscale"
 	"github.com/svc-observability/svc/server/integrations/railway"
 	"github.com/svc-observability/svc/server/integrations/slack"
 	"github.com/svc-observability/svc/server/integrations/vercel"
 	"github.com/svc-observability/svc/server/ratelimit"
+	"github.com/svc-observability/svc/server/scrape"
+	"github.com/svc-observability/svc/server/services/databaseplatform"
 	"github.com/svc-observability/svc/server/services/sourcehosting"
 	"github.com/svc-observability/svc/server/source/pack"
 	"github.com/svc-observability/svc/server/store"
@@ -72,8 +75,19 @@ func (a *App) providers() ([]integrations.Setup, error) {
 			return nil, err
 		}
 	}
+	database := integrations.Setup{
+		ID: planetscale.ID, Name: planetscale.Name, Class: integrations.ClassDatabase, Settings: config.PlanetScaleSettings(),
+	}
+	if p := a.cfg.PlanetScale; p.Configured() {
+		database.Provider, err = planetscale.New(planetscale.Config{
+			URL: p.URL, AuthURL: p.AuthURL, ClientID: p.ClientID, ClientSecret: p.ClientSecret.Reveal(), Trust: trust, Now: time.Now,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
 	hosting, err := a.hostingPlatforms(trust)
-	return append([]integrations.Setup{source, chat}, hosting...), err
+	return append([]integrations.Setup{source, chat, database}, hosting...), err
 }
 
 // hostingPlatforms makes the platforms that run applications. They need no registration, only an address.
@@ -173,6 +187,26 @@ func publicURLProblem(base string) string {
 	}
 	return "The address of this server, " + base +
 		", is not https, so a provider does not send browsers back to it. Its operator sets public-url."
+}
+
+// databasePlatform makes the service of the database platform.
+func (a *App) databasePlatform() *databaseplatform.Service {
+	return databaseplatform.New(databaseplatform.Config{
+		Store: a.store, Engine: a.integrations, PublicURLProblem: publicURLProblem(a.baseURL()), Now: time.Now,
+	})
+}
+
+// platformEndpoints tells the scraper where the metrics of the database platform are.
+type platformEndpoints struct{ service *databaseplatform.Service }
+
+// Endpoints implements scrape.Expander.
+func (p platformEndpoints) Endpoints(ctx context.Context, row store.ScrapeTarget) ([]scrape.Endpoint, error) {
+	list, err := p.service.Endpoints(ctx, row)
+	out := make([]scrape.Endpoint, len(list))
+	for i, e := range list {
+		out[i] = scrape.Endpoint{Key: e.Key, URL: e.URL, Labels: e.Labels}
+	}
+	return out, err
 }
 
 // webhookDoor is the door for deliveries of providers.

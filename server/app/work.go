@@ -71,7 +71,10 @@ func (a *App) sweep(ctx context.Context, shard *work.Shard) {
 		_, err := a.store.PurgeIdempotencyKeys(ctx)
 		swept, failed := a.store.SweepDeliveries(ctx, time.Now().Add(-limits.DeliveryRetention), limits.DeliverySweep)
 		aside := a.store.SweepAlertChecks(ctx, time.Now().Add(-limits.AlertCheckRetention))
-		old := a.store.SweepIntegrations(ctx, time.Now().Add(-limits.WebhookRetention))
+		old := errors.Join(
+			a.store.SweepIntegrations(ctx, time.Now().Add(-limits.WebhookRetention)),
+			a.store.SweepPlatformEvents(ctx, time.Now().Add(-limits.PlatformEvents)),
+		)
 		next := time.Now().Add(sweepEvery)
 		if swept == limits.DeliverySweep {
 			next = time.Now() // there may be more

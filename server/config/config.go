@@ -50,6 +50,7 @@ type Config struct {
 	GitHub            GitHub
 	Slack             Slack
 	RailwayURL        string // empty: organizations cannot connect Railway
+	PlanetScale       PlanetScale
 	VercelURL         string // empty: organizations cannot connect Vercel
 	IntegrationsProxy DSN    // URL of the proxy to providers; empty: that of the environment
 

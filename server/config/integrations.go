@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,17 +49,35 @@ func SlackSettings() []string {
 	return []string{"slack-client-id", "slack-client-secret", "slack-signing-secret"}
 }
 
+// PlanetScale is the OAuth application of this server at PlanetScale. Without a ClientID there is none.
+type PlanetScale struct {
+	URL, AuthURL string
+	ClientID     string
+	ClientSecret Secret
+}
+
+// Configured reports whether the operator has set the application up.
+func (p PlanetScale) Configured() bool { return p.ClientID != "" }
+
+// PlanetScaleSettings are the settings that set the application up.
+func PlanetScaleSettings() []string {
+	return []string{"planetscale-client-id", "planetscale-client-secret"}
+}
+
 // validateIntegrations finds registrations of which a part is missing.
 func (c *Config) validateIntegrations() []error {
-	g, s := c.GitHub, c.Slack
-	return append(
+	g, s, p := c.GitHub, c.Slack, c.PlanetScale
+	return slices.Concat(
 		c.whole("the GitHub App", GitHubSettings(), map[string]bool{
 			"github-app-id": g.AppID != 0, "github-slug": g.Slug != "", "github-client-id": g.ClientID != "",
 			"github-client-secret": g.ClientSecret != "", "github-private-key": g.PrivateKey != "", "github-webhook-secret": g.WebhookSecret != "",
 		}),
 		c.whole("the Slack app", SlackSettings(), map[string]bool{
 			"slack-client-id": s.ClientID != "", "slack-client-secret": s.ClientSecret != "", "slack-signing-secret": s.SigningSecret != "",
-		})...,
+		}),
+		c.whole("the application at PlanetScale", PlanetScaleSettings(), map[string]bool{
+			"planetscale-client-id": p.ClientID != "", "planetscale-client-secret": p.ClientSecret != "",
+		}),
 	)
 }
 

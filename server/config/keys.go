@@ -291,6 +291,26 @@ func Keys() []Key {
 			assign: origin(func(c *Config) *string { return &c.VercelURL }),
 		},
 		{
+			Name: "planetscale-url", Kind: KindURL, Default: "https://api.planetscale.com",
+			Help:   "API of PlanetScale, whose organizations may be connected",
+			assign: origin(func(c *Config) *string { return &c.PlanetScale.URL }),
+		},
+		{
+			Name: "planetscale-auth-url", Kind: KindURL, Default: "https://auth.planetscale.com",
+			Help:   "server of PlanetScale at which people give access",
+			assign: origin(func(c *Config) *string { return &c.PlanetScale.AuthURL }),
+		},
+		{
+			Name: "planetscale-client-id", Kind: KindText,
+			Help:   "client id of the OAuth application that is registered at PlanetScale for this server; it and `planetscale-client-secret` are given together, or not at all",
+			assign: text(func(c *Config) *string { return &c.PlanetScale.ClientID }),
+		},
+		{
+			Name: "planetscale-client-secret", Kind: KindSecret,
+			Help:   "client secret of that application",
+			assign: secret(func(c *Config) *Secret { return &c.PlanetScale.ClientSecret }),
+		},
+		{
 			Name: "integrations-proxy", Kind: KindDSN,
 			Help:   "proxy for requests to the providers that the settings name; empty: that of `HTTPS_PROXY` and `NO_PROXY`",
 			assign: func(c *Config, s string) (err error) { c.IntegrationsProxy, err = parseProxy(s); return err },

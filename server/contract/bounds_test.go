@@ -28,9 +28,13 @@ var bounds = []struct {
 	{limits.SourceQuery, "SearchSourceCodeRequest.query"},
 	{limits.SourceCommits, "max_commits"},
 	{limits.ReturnTo, "return_to"},
-	{limits.NameLength, "full_name ListSourceRepositoriesRequest.search ListChatWorkspaceDestinationsRequest.q ConnectHostingPlatformRequest.team " +
+	{limits.NameLength, "full_name ListSourceRepositoriesRequest.search ListChatWorkspaceDestinationsRequest.q " +
+		"QueryPlanetScaleQueryInsightsRequest.database QueryPlanetScaleQueryInsightsRequest.branch ListPlanetScaleEventsRequest.database " +
+		"ListPlanetScaleEventsRequest.branch SelectPlanetScaleOrganizationRequest.organization ConnectHostingPlatformRequest.team " +
 		"ListHostingDeploymentsRequest.project_id"},
 	{limits.PlatformToken, "ConnectHostingPlatformRequest.token"},
+	{limits.Insights, "QueryPlanetScaleQueryInsightsRequest.limit"},
+	{limits.PlatformEventPage, "ListPlanetScaleEventsRequest.limit"},
 	{limits.Series, "series_limit"},
 	{limits.Buckets, "max_data_points"},
 	{limits.GroupBy, "group_by"},
@@ -88,7 +92,7 @@ var bounds = []struct {
 	{limits.SlugLength, "slug"},
 	{limits.ClientName, "client_name"},
 	{limits.DestinationURL, "url webhook_url hazel_organization_logo_url"},
-	{limits.DestinationSecret, "integration_key signing_secret bot_token"},
+	{limits.DestinationSecret, "integration_key signing_secret bot_token token_id token_secret"},
 	{limits.DestinationMembers, "member_user_ids"},
 	{limits.MaxPasswordBytes, "password current_password new_password"},
 	{limits.MappingKeyLength, "source_key target_key"},

@@ -20,6 +20,8 @@ var defaults = []struct {
 	paths string
 }{
 	{limits.DefaultSourceFiles, "SearchSourceCodeRequest.limit"},
+	{limits.DefaultInsights, "QueryPlanetScaleQueryInsightsRequest.limit"},
+	{limits.DefaultPlatformEventPage, "ListPlanetScaleEventsRequest.limit"},
 	{limits.DefaultSourceRuns, "ListSourceCiRunsRequest.limit"},
 	{limits.DefaultSourceCommits, "max_commits"},
 	{1, "start_line"},

@@ -23,6 +23,8 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.HostingRetention), "integrations.md"},
 	{limits.Lasts(limits.HostingMissing), "integrations.md"},
 	{limits.Number(limits.HostingEnvironments), "integrations.md"},
+	{limits.Lasts(limits.PlatformEvents), "integrations.md"},
+	{limits.Lasts(limits.InsightsKept), "integrations.md"},
 	{limits.Lasts(limits.IntegrationLogin), "integrations.md"},
 	{limits.Lasts(limits.RepositoryAccess), "integrations.md"},
 	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},

@@ -16,7 +16,10 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.SourcePatch) + " characters", "SourceCodeService.CompareSourceCommits"},
 	{limits.Number(limits.SourceText) + " characters", "SourceCodeService.ReadSourceFile"},
 	{limits.Lasts(limits.IntegrationLogin), "SourceHostingService.InstallSourceHost ChatConnectorsService.InstallChatConnector " +
-		"ChatConnectorsService.StartChatIdentityLink"},
+		"ChatConnectorsService.StartChatIdentityLink DatabasePlatformService.ConnectPlanetScaleIntegration"},
+	{limits.Lasts(limits.DatabaseSync), "DatabasePlatformService.ListPlanetScaleDatabases"},
+	{limits.Lasts(limits.PlatformEvents), "DatabasePlatformService.ListPlanetScaleEvents"},
+	{limits.Lasts(limits.InsightsKept), "DatabasePlatformService.QueryPlanetScaleQueryInsights"},
 	{limits.Lasts(limits.HostingSyncWait), "HostingPlatformsService.SyncHostingPlatform"},
 	{limits.Lasts(limits.HostingRetention), "HostingPlatformsService.ListHostingDeployments"},
 	{limits.Lasts(limits.HostingMissing), "HostingDrain.state"},

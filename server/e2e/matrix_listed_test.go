@@ -71,7 +71,13 @@ var exemptions = []exemption{
 	{`startChatIdentityLink`, `Integrations(Validation|Persistence)Error`, "", "takes a session: TestChatIdentity, and installChatConnector, which begins in the same way"},
 	{`connectHostingPlatform`, `IntegrationsConfigurationError|IntegrationsUpstreamError`, "", "a setting of the server, and a platform that fails: TestHostingOff, TestHostingConnect"},
 	{`listChatWorkspaceDestinations`, `IntegrationsNotConnectedError`, "", "takes a workspace whose access was withdrawn: TestChatRefresh"},
-	{`installSourceHost|installChatConnector|startChatIdentityLink`, `CallbackHostUnavailableError|IntegrationsConfigurationError`, "", "a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app"},
+	{
+		`.*PlanetScale.*`, `Integrations(Revoked|Upstream|Validation)Error|ScrapeTargetValidationError`, "",
+		"takes an account that was selected, refused or fails: TestPlanetScale, TestPlanetScaleAccess",
+	},
+	{`.*PlanetScale.*`, `ScrapeTargetPersistenceError`, "", "the account is read before its target, and the database of both is one"},
+	{`probeScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: TestPlanetScale"},
+	{`installSourceHost|connectPlanetScaleIntegration|installChatConnector|startChatIdentityLink`, `CallbackHostUnavailableError|IntegrationsConfigurationError`, "", "a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app"},
 	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in server/store/storetest"},
 	{`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect", "the protocol has its own answers to these; TestUnreadableMessages in server/rpc"},
 	{`inspectDashboardWidget`, `WarehouseQueryError`, "", "a widget whose query is refused is a verdict, inside a success: failTelemetry"},
@@ -485,6 +491,16 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{set("platform", "platform_z"), set("platform", "platform_b")}
 	case "connectHostingPlatform":
 		return []provocation{set("platform", "platform_z"), set("token", "no-such-token")}
+	case "connectPlanetScaleIntegration":
+		return []provocation{set("return_to", "//evil.example")}
+	case "queryPlanetScaleQueryInsights", "listPlanetScaleEvents":
+		return []provocation{
+			{change: func(_ *operated, _ *testing.T, request map[string]any) {
+				request["start_time"], request["end_time"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+			}}, {}, // without an account
+		}
+	case "selectPlanetScaleOrganization", "setPlanetScaleMetricsToken", "listPlanetScaleOrganizations", "listPlanetScaleDatabases", "disconnectPlanetScaleIntegration":
+		return []provocation{{}} // without an account
 	case "installChatConnector":
 		return []provocation{set("connector", "irc"), set("return_to", "//evil.example")}
 	case "updateChatWorkspace":

@@ -113,8 +113,9 @@ var differing = map[string]func(request map[string]any, n int){
 	"updateChatWorkspace": func(request map[string]any, n int) {
 		request["settings"] = map[string]any{"default_channel": matrixChannels()[n%2]}
 	},
-	"installChatConnector": func(request map[string]any, _ int) { delete(request, "return_to") },
-	"updateSamplingPolicy": func(request map[string]any, n int) { request["trace_sample_ratio"] = 1 / float64(n+1) },
+	"connectPlanetScaleIntegration": func(request map[string]any, _ int) { delete(request, "return_to") },
+	"installChatConnector":          func(request map[string]any, _ int) { delete(request, "return_to") },
+	"updateSamplingPolicy":          func(request map[string]any, n int) { request["trace_sample_ratio"] = 1 / float64(n+1) },
 }
 
 func newName(request map[string]any, n int) { request["name"] = fmt.Sprint("Matrix ", n) }

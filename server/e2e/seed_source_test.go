@@ -11,6 +11,7 @@ import (
 
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/integrations/github/githubtest"
+	"github.com/svc-observability/svc/server/integrations/planetscale/planetscaletest"
 	"github.com/svc-observability/svc/server/integrations/slack/slacktest"
 	"github.com/svc-observability/svc/server/integrations/vercel/verceltest"
 	"github.com/svc-observability/svc/server/publicid"
@@ -45,11 +46,13 @@ type matrixSource struct {
 	slack *slacktest.Slack
 	// vercel knows no token.
 	vercel *verceltest.Vercel
+
+	planetscale *planetscaletest.Platform
 }
 
 func newMatrixSource(t *testing.T) *matrixSource {
 	t.Helper()
-	s := &matrixSource{hub: githubtest.New(t), slack: slacktest.New(t), vercel: verceltest.New(t)}
+	s := &matrixSource{hub: githubtest.New(t), slack: slacktest.New(t), vercel: verceltest.New(t), planetscale: planetscaletest.New(t)}
 	s.repo = s.hub.AddRepository(t, s.hub.Install("acme", "Organization"), "shop", map[string]string{"services/checkout/cart.go": "package checkout\n"})
 	s.repo.Tag(t, "v1.4.1")
 	s.head = s.repo.Commit(t, "Round prices", map[string]string{"services/checkout/price.go": "package checkout\n\nfunc Round() {}\n"})
@@ -63,6 +66,7 @@ func (s *matrixSource) apps(c *config.Config) {
 	appOf(s.hub)(c)
 	slackOf(s.slack)(c)
 	vercelOf(s.vercel)(c)
+	planetscaleOf(s.planetscale)(c)
 }
 
 // seedConnection puts a connected account into the database of a server, as a login would, and its repository. It returns both public ids.

@@ -19,8 +19,12 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Path is the pattern of the door.
-const Path = "POST /integrations/{provider}/webhook"
+// Path is the pattern of the door. SecretPath is that of the door of providers whose signatures this server cannot check: the address has a
+// secret token.
+const (
+	Path       = "POST /integrations/{provider}/webhook"
+	SecretPath = Path + "/{token}"
+)
 
 // Store receives deliveries.
 type Store interface {
@@ -77,7 +81,20 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the delivery could not be read", http.StatusBadRequest)
 		return
 	}
-	d, err := verifier.Verify(r.Header, body)
+	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	defer cancel()
+	var d integrations.Delivery
+	if token := r.PathValue("token"); token != "" {
+		var c store.IntegrationConnection
+		c, err = h.cfg.Engine.Hooked(ctx, setup.ID, token)
+		d = integrations.Delivery{Account: c.ExternalID, Sync: true, Kind: "hint"}
+	} else {
+		d, err = verifier.Verify(r.Header, body)
+	}
+	if err != nil && !errors.Is(err, integrations.ErrForged) {
+		h.later(w, r, setup.ID, d.ID, err)
+		return
+	}
 	if err != nil {
 		h.forgeries.Take(attempt)
 		http.Error(w, "the signature is not good", http.StatusUnauthorized)
@@ -93,17 +110,20 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		sum := sha256.Sum256(body)
 		d.ID = h.cfg.Now().UTC().Format("2006-01-02T15") + " " + hex.EncodeToString(sum[:])
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-	defer cancel()
 	_, err = h.cfg.Store.ReceiveWebhook(ctx, store.NewWebhookDelivery{
 		Provider: setup.ID, BaseURL: setup.Provider.BaseURL(), DeliveryID: d.ID, Kind: d.Kind, Account: d.Account,
 		Sync: d.Sync, Repository: d.Repository, PullRequest: d.PullRequest,
 	})
 	if err != nil && !errors.Is(err, store.ErrConflict) {
-		h.cfg.Logger.WarnContext(ctx, "a delivery could not be stored", "provider", setup.ID, "delivery", d.ID, "error", err)
-		w.Header().Set("Retry-After", "5")
-		http.Error(w, "the delivery could not be stored", http.StatusServiceUnavailable)
+		h.later(w, r, setup.ID, d.ID, err)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
+}
+
+// later asks the provider to deliver again.
+func (h *handler) later(w http.ResponseWriter, r *http.Request, provider, delivery string, err error) {
+	h.cfg.Logger.WarnContext(r.Context(), "a delivery could not be stored", "provider", provider, "delivery", delivery, "error", err)
+	w.Header().Set("Retry-After", "5")
+	http.Error(w, "the delivery could not be stored", http.StatusServiceUnavailable)
 }

@@ -3,7 +3,6 @@ package integrations
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -132,11 +131,7 @@ func (e *Engine) chatFailure(ctx context.Context, c store.IntegrationConnection,
 			f.Kind = chat.Rejected
 		case Unauthorized, Suspended, Gone, Forbidden:
 			f.Kind = chat.Unauthorized
-			due, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-			defer cancel()
-			if failed := e.cfg.Store.MakeIntegrationDue(due, c.Org, c.ID); failed != nil {
-				e.cfg.Logger.WarnContext(ctx, "the synchronization of a workspace could not be made due", "connection", c.ID, "error", failed)
-			}
+			e.Refused(ctx, c)
 		case Upstream:
 		}
 	}

@@ -2,8 +2,12 @@ package integrations
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,8 +25,8 @@ type Store interface {
 	RecordIntegration(ctx context.Context, fence store.Fence, before, after store.IntegrationConnection) error
 	SyncSourceRepositories(ctx context.Context, fence store.Fence, of store.IntegrationConnection, complete []store.SourceRepository,
 		at time.Time) ([]uuid.UUID, error)
-	RenewIntegrationCredentials(ctx context.Context, fence store.Fence, of store.IntegrationConnection, sealed []byte) (
-		store.IntegrationConnection, error)
+	RenewIntegrationCredentials(ctx context.Context, of store.IntegrationConnection, sealed []byte) (store.IntegrationConnection, error)
+	SyncPlatform(ctx context.Context, fence store.Fence, of store.IntegrationConnection, in store.PlatformInventory) error
 	SyncChatChannels(ctx context.Context, fence store.Fence, of store.IntegrationConnection, complete []store.ChatChannel, at time.Time) error
 	SyncHosting(ctx context.Context, fence store.Fence, of store.IntegrationConnection, list store.HostingList, at time.Time) error
 	RequestIntegrationSync(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error)
@@ -31,7 +35,6 @@ type Store interface {
 	GetIntegrationConnection(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error)
 	IntegrationSharedWith(ctx context.Context, of store.IntegrationConnection) (bool, error)
 	MakeIntegrationDue(ctx context.Context, org principal.OrgID, id uuid.UUID) error
-	DisconnectIntegration(ctx context.Context, org principal.OrgID, id uuid.UUID) error
 	LinkIntegrationIdentity(ctx context.Context, org principal.OrgID, in store.IntegrationIdentity) (store.IntegrationIdentity, error)
 	BeginIntegrationLogin(ctx context.Context, org principal.OrgID, in store.IntegrationLogin) error
 	IntegrationLoginByState(ctx context.Context, org principal.OrgID, provider, hash string) (store.IntegrationLogin, error)
@@ -124,11 +127,11 @@ func (s *Shard) refresh(ctx context.Context, p Provider, c Connection) (Connecti
 	if err != nil || next == nil {
 		return c, err
 	}
-	// The old refresh token may be void now, so the stop of the process does not keep the new one from the store.
+	// The old refresh token may be void now, so neither the stop of the process nor a lost lease keeps the new one from the store.
 	record, cancel := context.WithTimeout(context.WithoutCancel(ctx), refreshTime)
 	defer cancel()
 	sealed := s.engine.cfg.Sealer.Seal(next, place(c.Org, c.ID))
-	row, err := s.engine.cfg.Store.RenewIntegrationCredentials(record, s.fence, c.IntegrationConnection, sealed)
+	row, err := s.engine.cfg.Store.RenewIntegrationCredentials(record, c.IntegrationConnection, sealed)
 	return Connection{row, next}, err
 }
 
@@ -141,6 +144,13 @@ func (s *Shard) keep(ctx context.Context, c store.IntegrationConnection, got Syn
 	}
 	if got.Hosting != nil {
 		if err := s.engine.cfg.Store.SyncHosting(ctx, s.fence, c, *got.Hosting, began); err != nil {
+			return err
+		}
+	}
+	if got.Databases != nil {
+		if err := s.engine.cfg.Store.SyncPlatform(ctx, s.fence, c, store.PlatformInventory{
+			Databases: got.Databases, Events: got.Events, Target: got.Target,
+		}); err != nil {
 			return err
 		}
 	}
@@ -204,6 +214,59 @@ func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
 	return nil
 }
 
+// Open opens the credentials of an account, for a request that a person or a scrape waits for.
+func (e *Engine) Open(c store.IntegrationConnection) (Connection, error) { return e.open(c) }
+
+// Seal seals new credentials of an account.
+func (e *Engine) Seal(c store.IntegrationConnection, plain []byte) []byte {
+	return e.cfg.Sealer.Seal(plain, place(c.Org, c.ID))
+}
+
+// Refused makes the synchronization of an account due after a request whose credentials were refused. It finds out whether a person has to
+// connect the account again.
+func (e *Engine) Refused(ctx context.Context, c store.IntegrationConnection) {
+	due, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := e.cfg.Store.MakeIntegrationDue(due, c.Org, c.ID); err != nil {
+		e.cfg.Logger.WarnContext(ctx, "the synchronization of an account could not be made due", "connection", c.ID, "error", err)
+	}
+}
+
+// HookToken is the secret part of the address at which deliveries about an account arrive, for providers whose signatures this server
+// cannot check. It follows from the account, so it needs no storage.
+func (e *Engine) HookToken(c store.IntegrationConnection) string {
+	mac := e.cfg.Hash("webhook address " + c.ID.String())
+	sum := sha256.Sum256([]byte(mac))
+	return string(c.Org) + "." + c.ID.String() + "." + base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// HookURL is the address with the token.
+func (e *Engine) HookURL(c store.IntegrationConnection) string {
+	return strings.TrimRight(e.cfg.BaseURL, "/") + "/integrations/" + c.Provider + "/webhook/" + e.HookToken(c)
+}
+
+// Hooked finds the account of a token. ErrForged: the token is not one of ours, or its account is gone.
+func (e *Engine) Hooked(ctx context.Context, provider, token string) (store.IntegrationConnection, error) {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return store.IntegrationConnection{}, ErrForged
+	}
+	id, err := uuid.Parse(parts[1])
+	if err != nil {
+		return store.IntegrationConnection{}, ErrForged
+	}
+	// The token is judged before anything is read, so a guess costs no query.
+	of := store.IntegrationConnection{Org: principal.OrgID(parts[0]), ID: id}
+	if !hmac.Equal([]byte(e.HookToken(of)), []byte(token)) {
+		return store.IntegrationConnection{}, ErrForged
+	}
+	c, err := e.cfg.Store.GetIntegrationConnection(ctx, of.Org, id)
+	if errors.Is(err, store.ErrNotFound) || err == nil && c.Provider != provider {
+		return store.IntegrationConnection{}, ErrForged
+	}
+	return c, err
+}
+
 // open opens the credentials of an account.
 func (e *Engine) open(c store.IntegrationConnection) (Connection, error) {
 	if c.Credentials == nil {
@@ -219,24 +282,26 @@ func (e *Engine) open(c store.IntegrationConnection) (Connection, error) {
 // revokeTime bounds the call that gives our access to an account back.
 const revokeTime = 5 * time.Second
 
-// Disconnect deletes an account. It gives our access back at the provider, unless another organization of this server uses the same
-// account; a failure of the provider changes nothing.
-func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
+// Disconnect deletes an account by a function of the store. It gives our access back at the provider, unless another organization of this
+// server uses the same account and shares its access; a failure of the provider changes nothing.
+func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UUID, remove func(context.Context, principal.OrgID, uuid.UUID) error) error {
 	c, err := e.cfg.Store.GetIntegrationConnection(ctx, org, id)
 	if err != nil {
 		return err
 	}
-	shared, err := e.cfg.Store.IntegrationSharedWith(ctx, c)
-	if err != nil {
-		return err
-	}
-	if err := e.cfg.Store.DisconnectIntegration(ctx, org, id); err != nil {
-		return err
-	}
 	setup, _ := e.Provider(c.Provider)
+	if err := remove(ctx, org, id); err != nil {
+		return err
+	}
 	revoker, ok := setup.Provider.(Revoker)
-	if !ok || shared || c.Credentials == nil || setup.Provider.BaseURL() != c.BaseURL {
+	if !ok || c.Credentials == nil || setup.Provider.BaseURL() != c.BaseURL {
 		return nil
+	}
+	if setup.Class == ClassChat { // a workspace has one token for all who use it; two that leave at once both see none after the removal
+		shared, err := e.cfg.Store.IntegrationSharedWith(ctx, c)
+		if err != nil || shared {
+			return err
+		}
 	}
 	opened, err := e.open(c)
 	if err == nil {

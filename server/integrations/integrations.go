@@ -25,6 +25,8 @@ const (
 	ClassCDN    = "cdn"
 	// ClassHosting is that of platforms which build and run applications.
 	ClassHosting = "hosting"
+	// ClassDatabase is the class of database platforms.
+	ClassDatabase = "database"
 )
 
 // Provider is a service whose accounts can be connected. It is safe for concurrent use.
@@ -151,14 +153,19 @@ type Account struct {
 	Credentials []byte `json:"credentials,omitempty"`
 }
 
-// Synced is an account as the provider described it. Repositories and Channels are complete lists; nil for providers without them, as
-// Hosting is.
+// Synced is an account as the provider described it. Repositories, Channels and Databases are complete lists; nil for providers
+// without them.
 type Synced struct {
 	Name         string
 	Settings     json.RawMessage
 	Repositories []store.SourceRepository
 	Channels     []store.ChatChannel
 	Hosting      *store.HostingList
+	Databases    []store.PlatformDatabase
+	// Events are changes at a database platform; those that are known already are left out.
+	Events []store.PlatformEvent
+	// Target is the scrape target that the account owns; it is made if there is none.
+	Target *store.ScrapeTarget
 	// Every is the time to the next synchronization; limits.IntegrationSync if it is 0.
 	Every time.Duration
 }

@@ -17,6 +17,18 @@ const (
 	WebhookRetention = 7 * Day
 	// IntegrationSync is the time between two synchronizations of an account without a delivery.
 	IntegrationSync = 12 * time.Hour
+	// DatabaseSync is that time for a database platform, PlatformEvents how long its events are kept.
+	DatabaseSync   = 10 * time.Minute
+	PlatformEvents = 30 * Day
+	// Insights is the largest number of queries in an answer of a database platform, InsightsKept how long an answer is kept.
+	Insights        = 25
+	DefaultInsights = 10
+	InsightsKept    = 60 * time.Second
+	// PlatformEventPage is the largest page of events, DefaultPlatformEventPage its size if a request does not say it.
+	PlatformEventPage        = 500
+	DefaultPlatformEventPage = 100
+	// PlatformEndpoints is the largest number of endpoints with metrics of one account that are scraped.
+	PlatformEndpoints = 500
 	// ChatSync is that time for a chat workspace, ChatChannels the largest number of channels in an answer.
 	ChatSync     = 6 * time.Hour
 	ChatChannels = 1000
@@ -140,6 +152,14 @@ func source() []Limit {
 		count("DefaultSourceCommits", DefaultSourceCommits, "A comparison returns %s commits if the request does not say how many."),
 		count("SourceChanges", SourceChanges, "A comparison returns at most %s files."),
 		characters("SourcePatch", SourcePatch, "The patch of a file in a comparison has at most %s."),
+		lasts("DatabaseSync", DatabaseSync, "The databases of a database platform are read again every %s, and after a delivery of the provider."),
+		lasts("PlatformEvents", PlatformEvents, "Events of a database platform are kept for %s."),
+		count("Insights", Insights, "A request returns the figures of at most %s queries of a database platform."),
+		count("DefaultInsights", DefaultInsights, "A request returns the figures of %s queries if it does not say how many."),
+		lasts("InsightsKept", InsightsKept, "Figures of queries of a database platform are kept for %s."),
+		count("PlatformEventPage", PlatformEventPage, "A request returns at most %s events of a database platform."),
+		count("DefaultPlatformEventPage", DefaultPlatformEventPage, "A request returns %s events of a database platform if it does not say how many."),
+		count("PlatformEndpoints", PlatformEndpoints, "At most %s endpoints with metrics of a database platform are scraped."),
 		lasts("ChatSync", ChatSync, "The channels of a chat workspace are read again every %s, and after a delivery of the provider."),
 		count("ChatChannels", ChatChannels, "A request returns at most %s channels of a chat workspace."),
 		lasts("HostingSync", HostingSync, "The projects and deployments of a hosting platform are read again every %s."),

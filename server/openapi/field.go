@@ -40,7 +40,7 @@ func nullable(f protoreflect.FieldDescriptor, to direction) bool {
 	switch {
 	case contract.Rules(f).GetRequired() || to == answer && omitted(f):
 		return false
-	case f.IsList():
+	case f.IsList(), f.IsMap():
 		return specOf(f).GetNullWhenEmpty()
 	default:
 		return f.HasPresence()

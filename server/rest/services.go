@@ -56,6 +56,9 @@ func services() map[string]register {
 		"svc.v2.DashboardsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterDashboardsServiceHandlerClient(ctx, mux, svcv2.NewDashboardsServiceClient(conn))
 		},
+		"svc.v2.DatabasePlatformService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterDatabasePlatformServiceHandlerClient(ctx, mux, svcv2.NewDatabasePlatformServiceClient(conn))
+		},
 		"svc.v2.DiagnosisService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterDiagnosisServiceHandlerClient(ctx, mux, svcv2.NewDiagnosisServiceClient(conn))
 		},

@@ -25,6 +25,9 @@ func (s *Scraper) run(t *scheduled, planned, deadline time.Time) {
 	wait, cancel := context.WithDeadline(s.ctx, deadline)
 	defer cancel()
 	host := t.host()
+	if t.expands() {
+		host = t.public // its endpoints are many hosts
+	}
 	if !s.slots.host.enter(wait, host) {
 		s.skip(t)
 		return
@@ -43,6 +46,10 @@ func (s *Scraper) run(t *scheduled, planned, deadline time.Time) {
 		return
 	}
 	s.metrics.delay.Observe(time.Since(planned).Seconds())
+	if t.expands() {
+		s.scrapeMembers(t)
+		return
+	}
 	s.scrape(t)
 }
 
@@ -57,8 +64,41 @@ func (s *Scraper) skip(t *scheduled) {
 	s.record(t, now, errBusy.Error())
 }
 
-// scrape fetches, converts and submits.
+// scrape makes one attempt and its check.
 func (s *Scraper) scrape(t *scheduled) {
+	started := time.Now()
+	r := s.attempt(t)
+	if s.ctx.Err() != nil {
+		return
+	}
+	problem := ""
+	if r.err != nil {
+		problem = r.err.Error()
+	}
+	s.conclude(t, started, r.took, r.samples, problem)
+}
+
+// conclude writes the check of a scrape.
+func (s *Scraper) conclude(t *scheduled, started time.Time, took time.Duration, samples int, problem string) {
+	seconds := took.Seconds()
+	ended := check{t: t, at: started, problem: problem, seconds: &seconds}
+	if problem == "" {
+		n := uint32(samples)
+		ended.samples = &n
+	}
+	s.book.check(ended)
+	s.record(t, started, problem)
+}
+
+// attempted is the result of an attempt.
+type attempted struct {
+	samples int
+	took    time.Duration
+	err     error
+}
+
+// attempt fetches, converts and submits. After a stop, the result means nothing.
+func (s *Scraper) attempt(t *scheduled) attempted {
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(s.ctx, t.Timeout())
 	defer cancel()
@@ -71,7 +111,7 @@ func (s *Scraper) scrape(t *scheduled) {
 	}
 	took := time.Since(started)
 	if s.ctx.Err() != nil {
-		return
+		return attempted{err: err}
 	}
 	s.pace(t, err, started)
 	s.slots.convert <- struct{}{}
@@ -108,22 +148,11 @@ func (s *Scraper) scrape(t *scheduled) {
 		err = stored
 	}
 	if s.ctx.Err() != nil {
-		return
-	}
-	problem := ""
-	if err != nil {
-		problem = err.Error()
+		return attempted{err: err}
 	}
 	s.metrics.seconds.Observe(took.Seconds())
 	s.metrics.result(err)
-	seconds := took.Seconds()
-	ended := check{t: t, at: started, problem: problem, seconds: &seconds}
-	if problem == "" {
-		n := uint32(samples)
-		ended.samples = &n
-	}
-	s.book.check(ended)
-	s.record(t, started, problem)
+	return attempted{samples, took, err}
 }
 
 // submit stores export requests. A failure of one does not keep the others back.
@@ -207,6 +236,9 @@ func (s *Scraper) endSeries(t *scheduled, c *converter, gone []uint64, at time.T
 // end ends all series of a target that was deleted or paused, with those about its scrapes. The caller holds the lock, and no scrape of
 // the target runs.
 func (s *Scraper) end(t *scheduled) {
+	for _, member := range t.members.of {
+		s.end(member)
+	}
 	if s.ctx.Err() != nil || t.series == nil || s.deleted[t.Org] {
 		return
 	}

@@ -39,6 +39,8 @@ type scheduled struct {
 	recorded  time.Time
 	problem   string
 	everSaved bool
+	// members are set for a target that stands for several endpoints.
+	members members
 }
 
 func (s *Scraper) newScheduled(row *store.ScrapeTarget, lease store.Fence) *scheduled {
@@ -66,6 +68,9 @@ func (t *scheduled) same(old *scheduled) bool {
 // succeed takes over the state of the target before an edit. The caller holds the lock, and neither has a scrape that runs.
 func (t *scheduled) succeed(old *scheduled) {
 	t.until, t.failures = old.until, old.failures
+	if t.same(old) && t.members.of == nil {
+		t.members.of = old.members.of // the next scrape reads the list anew, and ends what no longer fits
+	}
 	if t.same(old) && t.series == nil {
 		t.series, t.kept, t.keptType = old.series, old.kept, old.keptType
 	}

@@ -40,15 +40,17 @@ type Checks interface {
 	InsertRows(ctx context.Context, table string, columns []string, rows [][]any, token string) error
 }
 
-// Config configures a Scraper. All fields are required, except Metrics.
+// Config configures a Scraper. All fields are required, except Metrics and Expander.
 type Config struct {
 	Targets Targets
 	Vault   Vault
 	Guard   *egress.Guard
 	Sink    Sink
 	Checks  Checks
-	Logger  *slog.Logger
-	Metrics prometheus.Registerer
+	// Expander knows the endpoints of targets that integrations own.
+	Expander Expander
+	Logger   *slog.Logger
+	Metrics  prometheus.Registerer
 }
 
 const (
@@ -249,7 +251,7 @@ func (s *Scraper) replace(rows []store.ScrapeTarget, shards []int) {
 	for i := range rows {
 		row := &rows[i]
 		lease, held := s.shards[row.Shard]
-		if row.TargetType != store.ScrapePrometheus || !held {
+		if row.TargetType != store.ScrapePrometheus && s.cfg.Expander == nil || !held {
 			continue
 		}
 		listed[row.ID] = true

@@ -1341,7 +1341,7 @@ const file_svc_v2_scrape_targets_proto_rawDesc = "" +
 	"\x10duration_seconds\x18\x05 \x01(\x01B\x05\xaa\x01\x02\b\x01R\x0fdurationSeconds\x12.\n" +
 	"\x0fsamples_scraped\x18\x06 \x01(\x03B\x05\xaa\x01\x02\b\x01R\x0esamplesScraped\x12J\n" +
 	"\x1esamples_post_metric_relabeling\x18\a \x01(\x03B\x05\xaa\x01\x02\b\x01R\x1bsamplesPostMetricRelabeling\x12\x1f\n" +
-	"\amessage\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\amessage2\xbf\x0f\n" +
+	"\amessage\x18\b \x01(\tB\x05\xaa\x01\x02\b\x01R\amessage2\xdc\x0f\n" +
 	"\x14ScrapeTargetsService\x12\xd2\x01\n" +
 	"\x11ListScrapeTargets\x12 .svc.v2.ListScrapeTargetsRequest\x1a!.svc.v2.ListScrapeTargetsResponse\"x\xf2\xf9\x18Z\n" +
 	"\x11listScrapeTargets\x12\x0escrape_targets\x18\x012\x15ParameterInvalidError2\x1cScrapeTargetPersistenceError\x82\xd3\xe4\x93\x02\x14\x12\x12/v2/scrape_targets\x12\xa8\x02\n" +
@@ -1352,9 +1352,9 @@ const file_svc_v2_scrape_targets_proto_rawDesc = "" +
 	"\x12UpdateScrapeTarget\x12!.svc.v2.UpdateScrapeTargetRequest\x1a\x14.svc.v2.ScrapeTarget\"\xd9\x01\xf2\xf9\x18\xb2\x01\n" +
 	"\x12updateScrapeTarget\x12\x0escrape_targets\x18\x02 \x012\x1cInsufficientPermissionsError2\x19ScrapeTargetNotFoundError2\x1bScrapeTargetValidationError2\x1cScrapeTargetPersistenceErrorJ\x14update_scrape_target\x82\xd3\xe4\x93\x02\x1c:\x01*2\x17/v2/scrape_targets/{id}\x12\xad\x02\n" +
 	"\x12DeleteScrapeTarget\x12!.svc.v2.DeleteScrapeTargetRequest\x1a\x1b.svc.v2.DeletedScrapeTarget\"\xd6\x01\xf2\xf9\x18\xb2\x01\n" +
-	"\x12deleteScrapeTarget\x12\x0escrape_targets\x18\x02 \x012\x1cInsufficientPermissionsError2\x19ScrapeTargetNotFoundError2\x1bScrapeTargetValidationError2\x1cScrapeTargetPersistenceErrorJ\x14delete_scrape_target\x82\xd3\xe4\x93\x02\x19*\x17/v2/scrape_targets/{id}\x12\xd6\x02\n" +
-	"\x11ProbeScrapeTarget\x12 .svc.v2.ProbeScrapeTargetRequest\x1a\x1f.svc.v2.ScrapeTargetProbeResult\"\xfd\x01\xf2\xf9\x18\xd0\x01\n" +
-	"\x11probeScrapeTarget\x12\x0escrape_targets\x18\x02 \x012\x1cInsufficientPermissionsError2\x19ScrapeTargetNotFoundError2\x1cScrapeTargetPersistenceError2$ScrapeTargetStoredConfigInvalidErrorJ\x14create_scrape_targetJ\x14update_scrape_target\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v2/scrape_targets/{id}/probe\x12\xa6\x02\n" +
+	"\x12deleteScrapeTarget\x12\x0escrape_targets\x18\x02 \x012\x1cInsufficientPermissionsError2\x19ScrapeTargetNotFoundError2\x1bScrapeTargetValidationError2\x1cScrapeTargetPersistenceErrorJ\x14delete_scrape_target\x82\xd3\xe4\x93\x02\x19*\x17/v2/scrape_targets/{id}\x12\xf3\x02\n" +
+	"\x11ProbeScrapeTarget\x12 .svc.v2.ProbeScrapeTargetRequest\x1a\x1f.svc.v2.ScrapeTargetProbeResult\"\x9a\x02\xf2\xf9\x18\xed\x01\n" +
+	"\x11probeScrapeTarget\x12\x0escrape_targets\x18\x02 \x012\x1cInsufficientPermissionsError2\x1bScrapeTargetValidationError2\x19ScrapeTargetNotFoundError2\x1cScrapeTargetPersistenceError2$ScrapeTargetStoredConfigInvalidErrorJ\x14create_scrape_targetJ\x14update_scrape_target\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/v2/scrape_targets/{id}/probe\x12\xa6\x02\n" +
 	"\x16ListScrapeTargetChecks\x12%.svc.v2.ListScrapeTargetChecksRequest\x1a&.svc.v2.ListScrapeTargetChecksResponse\"\xbc\x01\xf2\xf9\x18\x91\x01\n" +
 	"\x16listScrapeTargetChecks\x12\x0escrape_targets\x18\x012\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x19ScrapeTargetNotFoundError2\x1cScrapeTargetPersistenceError\x82\xd3\xe4\x93\x02 \x12\x1e/v2/scrape_targets/{id}/checksB\x91\x01\n" +
 	"\n" +

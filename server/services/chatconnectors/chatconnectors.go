@@ -287,7 +287,7 @@ func (s *Service) DeleteChatWorkspace(ctx context.Context, req *svcv2.DeleteChat
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Engine.Disconnect(ctx, caller.Org, row.ID); err != nil {
+	if err := s.Engine.Disconnect(ctx, caller.Org, row.ID, s.Store.DisconnectIntegration); err != nil {
 		return nil, workspaceErrors().Failure(ctx, err)
 	}
 	return &svcv2.DeletedChatWorkspace{Id: req.GetId(), Object: "chat_workspace", Deleted: true}, nil

@@ -198,7 +198,7 @@ func (s *Service) DisconnectHostingPlatform(ctx context.Context, req *svcv2.Disc
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Engine.Disconnect(ctx, t.org, t.row.ID); err != nil {
+	if err := s.Engine.Disconnect(ctx, t.org, t.row.ID, s.Store.DisconnectIntegration); err != nil {
 		return nil, platformErrors().Failure(ctx, err)
 	}
 	return &svcv2.DisconnectedHostingPlatform{Id: t.setup.ID, Object: "hosting_platform", Deleted: true}, nil

@@ -18,6 +18,11 @@ func (s *Service) ProbeScrapeTarget(ctx context.Context, req *svcv2.ProbeScrapeT
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
+	if row.TargetType == store.ScrapePlanetscale {
+		return nil, apierr.New(apierr.ScrapeTargetValidation,
+			"The integration with the database platform scrapes this target, so it cannot be probed by itself. Its last scrape is in the answer of getPlanetScaleIntegration.",
+			apierr.Param("id"))
+	}
 	target, err := s.Vault.Target(row)
 	if err != nil {
 		return nil, apierr.New(apierr.ScrapeTargetStoredConfigInvalid, "The target cannot be probed: "+err.Error()+".", apierr.Cause(err))

@@ -80,6 +80,16 @@ export interface Calls {
   "DashboardsService/UpdateDashboard": [UpdateDashboardRequest, DashboardMutationResponse];
   "DashboardsService/UpsertDashboardShare": [UpsertDashboardShareRequest, DashboardShare];
   "DashboardsService/UpsertDashboardWidgetShare": [UpsertDashboardWidgetShareRequest, DashboardShare];
+  "DatabasePlatformService/ConnectPlanetScaleIntegration": [ConnectPlanetScaleIntegrationRequest, PlanetScaleConnect];
+  "DatabasePlatformService/DisconnectPlanetScaleIntegration": [DisconnectPlanetScaleIntegrationRequest, PlanetScaleDisconnect];
+  "DatabasePlatformService/GetPlanetScaleIntegration": [GetPlanetScaleIntegrationRequest, PlanetScaleIntegration];
+  "DatabasePlatformService/GetPlanetScaleWebhookConfig": [GetPlanetScaleWebhookConfigRequest, PlanetScaleWebhookConfig];
+  "DatabasePlatformService/ListPlanetScaleDatabases": [ListPlanetScaleDatabasesRequest, ListPlanetScaleDatabasesResponse];
+  "DatabasePlatformService/ListPlanetScaleEvents": [ListPlanetScaleEventsRequest, ListPlanetScaleEventsResponse];
+  "DatabasePlatformService/ListPlanetScaleOrganizations": [ListPlanetScaleOrganizationsRequest, ListPlanetScaleOrganizationsResponse];
+  "DatabasePlatformService/QueryPlanetScaleQueryInsights": [QueryPlanetScaleQueryInsightsRequest, QueryPlanetScaleQueryInsightsResponse];
+  "DatabasePlatformService/SelectPlanetScaleOrganization": [SelectPlanetScaleOrganizationRequest, PlanetScaleIntegration];
+  "DatabasePlatformService/SetPlanetScaleMetricsToken": [SetPlanetScaleMetricsTokenRequest, PlanetScaleIntegration];
   "DiagnosisService/ComparePeriods": [ComparePeriodsRequest, PeriodComparison];
   "DiagnosisService/DiagnoseService": [DiagnoseServiceRequest, ServiceDiagnosis];
   "DiagnosisService/ExplainDifference": [ExplainDifferenceRequest, Difference];
@@ -1082,6 +1092,10 @@ export interface ConnectHostingPlatformRequest {
   team?: string;
 }
 
+export interface ConnectPlanetScaleIntegrationRequest {
+  returnTo?: string;
+}
+
 export interface CountAlertIncidentsRequest {
   ruleId?: string;
   severity?: "warning" | "critical";
@@ -1576,6 +1590,9 @@ export interface DifferenceValue {
 
 export interface DisconnectHostingPlatformRequest {
   platform?: string;
+}
+
+export interface DisconnectPlanetScaleIntegrationRequest {
 }
 
 export interface DisconnectSourceRequest {
@@ -2188,6 +2205,12 @@ export interface GetMetricRequest {
 }
 
 export interface GetOrganizationRequest {
+}
+
+export interface GetPlanetScaleIntegrationRequest {
+}
+
+export interface GetPlanetScaleWebhookConfigRequest {
 }
 
 export interface GetSamplingPolicyRequest {
@@ -3084,6 +3107,39 @@ export interface ListMetricsResponse {
   nextCursor?: string;
 }
 
+export interface ListPlanetScaleDatabasesRequest {
+}
+
+export interface ListPlanetScaleDatabasesResponse {
+  object?: string;
+  databases?: Array<PlanetScaleDatabase>;
+  lastInventoryAt?: string;
+}
+
+export interface ListPlanetScaleEventsRequest {
+  database?: string;
+  branch?: string;
+  startTime?: string;
+  endTime?: string;
+  categories?: Array<"deploy_request" | "branch" | "database" | "cluster" | "keyspace">;
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListPlanetScaleEventsResponse {
+  object?: string;
+  data?: Array<PlanetScaleEvent>;
+  nextCursor?: string;
+}
+
+export interface ListPlanetScaleOrganizationsRequest {
+}
+
+export interface ListPlanetScaleOrganizationsResponse {
+  object?: string;
+  organizations?: Array<PlanetScaleOrganization>;
+}
+
 export interface ListProductEventsRequest {
   startTime?: string;
   endTime?: string;
@@ -3519,6 +3575,105 @@ export interface PieDisplay {
   showPercent?: boolean;
 }
 
+export interface PlanetScaleBranch {
+  id?: string;
+  name?: string;
+  production?: boolean;
+  ready?: boolean;
+}
+
+export interface PlanetScaleConnect {
+  object?: string;
+  redirectUrl?: string;
+  state?: string;
+}
+
+export interface PlanetScaleDatabase {
+  id?: string;
+  object?: string;
+  name?: string;
+  kind?: string;
+  state?: string;
+  region?: string;
+  plan?: string;
+  branches?: Array<PlanetScaleBranch>;
+}
+
+export interface PlanetScaleDisconnect {
+  object?: string;
+  connected?: boolean;
+}
+
+export interface PlanetScaleEvent {
+  id?: string;
+  object?: string;
+  databaseName?: string;
+  branchName?: string;
+  category?: string;
+  eventType?: string;
+  state?: string;
+  externalId?: string;
+  title?: string;
+  source?: string;
+  actorLogin?: string;
+  url?: string;
+  occurredAt?: string;
+}
+
+export interface PlanetScaleIntegration {
+  object?: string;
+  connected?: boolean;
+  pendingOrgSelection?: boolean;
+  organization?: string;
+  connectedByUserId?: string;
+  detectedPermissions?: Record<string, boolean>;
+  metricsAuth?: string;
+  scrapeTarget?: PlanetScaleScrapeTarget;
+  lastInventoryAt?: string;
+  lastInventoryError?: string;
+  revokedAt?: string;
+  expiresAt?: string;
+}
+
+export interface PlanetScaleOrganization {
+  id?: string;
+  name?: string;
+}
+
+export interface PlanetScaleQueryInsight {
+  object?: string;
+  fingerprint?: string;
+  normalizedSql?: string;
+  statementType?: string;
+  queryCount?: string;
+  errorCount?: string;
+  totalDurationMillis?: number;
+  timePerQueryMillis?: number;
+  p50LatencyMillis?: number;
+  p99LatencyMillis?: number;
+  rowsReadPerQuery?: number;
+  rowsReturnedPerQuery?: number;
+  lastRunAt?: string;
+}
+
+export interface PlanetScaleScrapeTarget {
+  id?: string;
+  object?: string;
+  enabled?: boolean;
+  scrapeIntervalSeconds?: number;
+  includeBranches?: Array<string>;
+  excludeBranches?: Array<string>;
+  lastScrapeAt?: string;
+  lastScrapeError?: string;
+}
+
+export interface PlanetScaleWebhookConfig {
+  object?: string;
+  configured?: boolean;
+  url?: string;
+  secret?: string;
+}
+
 export interface PreviewAlertRuleRequest {
   rule?: CreateAlertRuleRequest;
   startTime?: string;
@@ -3854,6 +4009,21 @@ export interface QueryMetricsTimeseriesRequest {
 export interface QueryOrder {
   by?: "value" | "group";
   direction?: "asc" | "desc";
+}
+
+export interface QueryPlanetScaleQueryInsightsRequest {
+  database?: string;
+  branch?: string;
+  startTime?: string;
+  endTime?: string;
+  limit?: number;
+}
+
+export interface QueryPlanetScaleQueryInsightsResponse {
+  object?: string;
+  branch?: string;
+  data?: Array<PlanetScaleQueryInsight>;
+  unavailableReason?: string;
 }
 
 export interface QueryProductEventBreakdownRequest {
@@ -4458,6 +4628,12 @@ export interface SearchTracesResponse {
   nextCursor?: string;
 }
 
+export interface SelectPlanetScaleOrganizationRequest {
+  organization?: string;
+  includeBranches?: Array<string>;
+  excludeBranches?: Array<string>;
+}
+
 export interface Service {
   object?: string;
   name?: string;
@@ -4859,6 +5035,11 @@ export interface SetErrorIssueSeverityRequest {
   id?: string;
   severity?: "critical" | "high" | "medium" | "low";
   note?: string;
+}
+
+export interface SetPlanetScaleMetricsTokenRequest {
+  tokenId?: string;
+  tokenSecret?: string;
 }
 
 export interface SetTrackedBranchRequest {

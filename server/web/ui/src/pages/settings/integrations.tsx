@@ -9,9 +9,10 @@ import { ago, exact, stamp } from "../../parts/time";
 import { Chats } from "./chats";
 import { Hosting } from "./hosting";
 import { useConfirm } from "./parts";
+import { PlanetScale } from "./planetscale";
 
 const outcomes: Record<string, { text: string; good: boolean }> = {
-  connected: { text: "The account is connected. Its repositories or channels appear within a minute.", good: true },
+  connected: { text: "The account is connected. What belongs to it appears within a minute.", good: true },
   linked: { text: "Your identity is linked.", good: true },
   cancelled: { text: "Nothing was connected.", good: false },
   requested: { text: "An owner of the account has to approve the installation. Connect it again after that.", good: false },
@@ -46,6 +47,10 @@ export function Integrations() {
             <Chats next={Object.fromEntries((d.data ?? []).filter((i) => !i.id).map((i) => [i.provider, i.nextAction]))} />
             <Hosting platform="platform_a" next={(d.data ?? []).find((i) => i.provider === "platform_a" && !i.id)?.nextAction ?? ""} />
             <Hosting platform="platform_b" next={(d.data ?? []).find((i) => i.provider === "platform_b" && !i.id)?.nextAction ?? ""} />
+            <PlanetScale
+              available={(d.data ?? []).some((i) => i.provider === "planetscale" && i.status !== "not_configured")}
+              next={(d.data ?? []).find((i) => i.provider === "planetscale" && !i.id)?.nextAction ?? ""}
+            />
             <Pushes of={(d.data ?? []).filter((i) => i.class === "cdn")} />
           </div>
         )}
