@@ -58,12 +58,14 @@ const (
 	Failed Kind = iota
 	// Throttled: the service wants fewer messages.
 	Throttled
-	// Unauthorized: the service refuses our access to the workspace.
+	// Unauthorized: the organization no longer has the workspace.
 	Unauthorized
 	// Missing: the channel does not exist, or the app may not write to it.
 	Missing
 	// Rejected: the service refuses the message.
 	Rejected
+	// Waiting: the workspace waits for a person, who gives us access again. A later try may succeed.
+	Waiting
 )
 
 // Failure is a message that was not sent. Its text is for people and holds no secret.

@@ -25,6 +25,8 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Number(limits.HostingEnvironments), "integrations.md"},
 	{limits.Lasts(limits.PlatformEvents), "integrations.md"},
 	{limits.Lasts(limits.InsightsKept), "integrations.md"},
+	{limits.Lasts(limits.ChatPause), "integrations.md"},
+	{limits.Lasts(limits.ChatWait), "integrations.md"},
 	{limits.Lasts(limits.IntegrationLogin), "integrations.md"},
 	{limits.Lasts(limits.RepositoryAccess), "integrations.md"},
 	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},

@@ -148,8 +148,17 @@ func TestChatWorkspaces(t *testing.T) {
 	if got := b.admin.get(back); got.StatusCode != 200 || !strings.Contains(got.text, "An API key of") {
 		t.Errorf("the confirmation: %d %.300s", got.StatusCode, got.text)
 	}
-	if got := b.admin.post(back, "/integrations/slack/callback", "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision", "connect"); got.StatusCode != 303 {
-		t.Errorf("confirmed: %d %.300s", got.StatusCode, got.text)
+	// The code may be that of any workspace, so the page names it before anything is stored.
+	const callback = "/integrations/slack/callback"
+	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision", "connect"); got.StatusCode != 200 ||
+		!strings.Contains(got.text, "workspace T0ACME") || strings.Contains(got.text, "source code") || len(b.workspace()) != 0 {
+		t.Errorf("confirmed: %d %v %.3000s", got.StatusCode, b.workspace(), got.text)
+	}
+	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "decision", "install"); got.StatusCode != 502 {
+		t.Errorf("an installation that Slack does not have: %d %.300s", got.StatusCode, got.text)
+	}
+	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "account", "T0ACME", "decision", "connect"); got.StatusCode != 303 {
+		t.Errorf("chosen: %d %.300s", got.StatusCode, got.text)
 	}
 	b.until("the channels are read", func() bool { return b.workspace()["synced_at"] != nil })
 	w := b.workspace()
@@ -193,12 +202,22 @@ func TestChatWorkspaces(t *testing.T) {
 	if status, text := b.event(`{"type":"url_verification","challenge":"3eZbrw1a"}`, time.Now(), false); status != 200 || text != "3eZbrw1a" {
 		t.Errorf("the challenge: %d %s", status, text)
 	}
-	for range 2 {
-		if status, _ := b.event(fmt.Sprintf(event, "Ev3"), time.Now(), false); status != 202 {
+	// Many deliveries make one reading, a minute after the last one.
+	readings := b.slack.Calls("auth.test")
+	for i := range 20 {
+		if status, _ := b.event(fmt.Sprintf(event, fmt.Sprint("Ev", 3+i/2)), time.Now(), false); status != 202 {
 			t.Errorf("a delivery: %d", status)
 		}
+		time.Sleep(100 * time.Millisecond)
 	}
-	b.until("the channel has its new name", func() bool { return b.names(path+"/destinations") == "alerts:false town-square:false war-room:true" })
+	for end := time.Now().Add(90 * time.Second); b.names(path+"/destinations") != "alerts:false town-square:false war-room:true"; time.Sleep(time.Second) {
+		if time.Now().After(end) {
+			t.Fatalf("the channels: %s", b.names(path+"/destinations"))
+		}
+	}
+	if n := b.slack.Calls("auth.test") - readings; n != 1 {
+		t.Errorf("the workspace was read %d times", n)
+	}
 	b.until("the workspace has its new name", func() bool { return b.workspace()["name"] == "Acme Corp" }) // stored after the channels
 
 	// Settings are replaced as a whole.
@@ -248,7 +267,7 @@ func TestChatWorkspaces(t *testing.T) {
 	b.noSecrets()
 }
 
-// noSecrets searches the log and the audit entries for tokens.
+// noSecrets searches the audit entries for secrets.
 func (b *chatBench) noSecrets() {
 	b.t.Helper()
 	entries := fmt.Sprint(b.rest.call("GET", "/v2/audit_log?limit=100", "", 200)["data"])
@@ -257,8 +276,8 @@ func (b *chatBench) noSecrets() {
 			b.t.Errorf("the audit log holds %q", token)
 		}
 	}
-	if !strings.Contains(entries, "integration.connected") {
-		b.t.Error("the audit log says nothing of a connection")
+	if !strings.Contains(entries, "integration.connected") || !strings.Contains(entries, "chatw_") || strings.Contains(entries, "intg_") {
+		b.t.Errorf("the audit log of a connection: %s", entries)
 	}
 }
 
@@ -310,11 +329,23 @@ func TestChatIdentity(t *testing.T) {
 	if got := b.connector(b.session())["identity"]; got != nil {
 		t.Errorf("the administrator has the identity %v", got)
 	}
+	again := start(restClient{t, b.s, colleague.token()})
+	if got := colleague.post("/account", "/integrations/slack/callback", "state", loginStateOf(t, again), "decision", "install"); got.StatusCode != 404 {
+		t.Errorf("a member installs by the attempt of an identity: %d %.300s", got.StatusCode, got.text)
+	}
 	asMember := restClient{t, b.s, colleague.token()}
 	for _, deleted := range []bool{true, false} {
 		if got := asMember.call("DELETE", link, "", 200); got["object"] != "chat_connector.identity" || got["deleted"] != deleted {
 			t.Errorf("unlink: %v, want %v", got, deleted)
 		}
+	}
+	// An identity ends with the workspace.
+	if got := colleague.get(start(asMember)); got.StatusCode != 303 {
+		t.Fatalf("a member links again: %d", got.StatusCode)
+	}
+	b.rest.call("DELETE", "/v2/integrations/chat_workspaces/"+fmt.Sprint(b.workspace()["id"]), "", 200)
+	if got := b.connector(asMember)["identity"]; got != nil {
+		t.Errorf("after the end of the workspace: %v", got)
 	}
 }
 
@@ -327,7 +358,7 @@ func TestChatRefresh(t *testing.T) {
 	path := "/v2/integrations/chat_workspaces/" + id
 	// The first reading was young; an event later makes the next one, which renews the token that is past half of its life.
 	time.Sleep(1100 * time.Millisecond)
-	event := `{"type":"event_callback","team_id":"T0ACME","event_id":"%s","event":{"type":"channel_created"}}`
+	event := `{"type":"event_callback","team_id":"T0ACME","event_id":"%s","event":{"type":"tokens_revoked"}}`
 	b.slack.Rotate(0)
 	b.event(fmt.Sprintf(event, "Ev1"), time.Now(), false)
 	b.until("the token is renewed", func() bool { return b.slack.Calls("oauth.v2.access") == 2 && b.slack.Live("T0ACME") == 1 })
@@ -344,6 +375,13 @@ func TestChatRefresh(t *testing.T) {
 		t.Errorf("the workspace has the new id %s", again)
 	}
 	b.until("it is connected", func() bool { return b.workspace()["status"] == "connected" })
+	// A scope that Slack took away is asked for again, too.
+	b.slack.Narrow("T0ACME", "groups:read")
+	b.event(fmt.Sprintf(event, "Ev3"), time.Now(), false)
+	b.until("the lost scope is seen", func() bool {
+		return b.workspace()["status"] == "reconnect_needed" && strings.Contains(fmt.Sprint(b.workspace()["error"]), "groups:read")
+	})
+	b.noSecrets()
 }
 
 // TestChatAlerts sends an alert to a channel: the first message, its thread, and the end of the incident in both. Then each way in which
@@ -403,7 +441,7 @@ func TestChatAlerts(t *testing.T) {
 	}
 	first := b.slack.Messages(alerts)[1]
 	if strings.Contains(first.Text, "<!channel>") || !strings.Contains(first.Text, "&lt;!channel&gt; &amp;") ||
-		!strings.HasPrefix(first.Text, "<"+b.s.BaseURL+"/alerts/incidents/") || !strings.Contains(first.Attachments, "#e01e5a") {
+		!strings.HasPrefix(first.Text, "*<"+b.s.BaseURL+"/alerts/incidents/") || !strings.Contains(first.Attachments, "#e01e5a") {
 		t.Errorf("the first message: %+v", first)
 	}
 	b.rest.call("DELETE", "/v2/alerts/rules/"+fmt.Sprint(rule["id"]), "", 200)
@@ -459,7 +497,21 @@ func TestChatAlerts(t *testing.T) {
 	if got := b.rest.call("POST", at, fmt.Sprintf(body, "c", workspace, alerts.ID), 401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
 		t.Errorf("a destination in a withdrawn workspace: %v", got)
 	}
+	// A destination can be renamed and disabled whatever became of its workspace; its channel cannot change then.
+	dead := func() {
+		t.Helper()
+		b.rest.call("PATCH", path, `{"type":"chat","name":"Renamed"}`, 200)
+		if got := b.rest.call("PATCH", path, `{"type":"chat","enabled":false}`, 200); got["enabled"] != false || got["channel_label"] != "#alerts" {
+			t.Errorf("disabled: %v", got)
+		}
+		b.rest.call("PATCH", path, `{"type":"chat","enabled":true}`, 200)
+	}
+	dead()
+	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"type":"chat","channel_id":%q}`, b.team.Channels[1].ID), 401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
+		t.Errorf("another channel in a withdrawn workspace: %v", got)
+	}
 	b.rest.call("DELETE", "/v2/integrations/chat_workspaces/"+workspace, "", 200)
+	dead()
 	if got := b.rest.call("POST", path+"/test", "{}", 502); tagOf(got) != "@svc/http/errors/AlertDeliveryAuthError" || !strings.Contains(fmt.Sprint(got), "no longer connected") {
 		t.Errorf("disconnected: %v", got)
 	}

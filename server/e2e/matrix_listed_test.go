@@ -68,8 +68,9 @@ var exemptions = []exemption{
 		"takes a source host that refuses or fails: TestSourceFailures",
 	},
 	{`(create|update)AlertDestination`, `Integrations(Revoked|Upstream|Persistence|Validation)Error`, "", "takes a chat that refuses or fails: TestChatAlerts"},
-	{`startChatIdentityLink`, `Integrations(Validation|Persistence)Error`, "", "takes a session: TestChatIdentity, and installChatConnector, which begins in the same way"},
 	{`connectHostingPlatform`, `IntegrationsConfigurationError|IntegrationsUpstreamError`, "", "a setting of the server, and a platform that fails: TestHostingOff, TestHostingConnect"},
+	{`startChatIdentityLink`, `Integrations(Validation|NotFound|Persistence)Error`, "", "takes a session: TestChatIdentity, and installChatConnector, which begins in the same way"},
+	{`deleteChatIdentity`, `Integrations(NotFound|Persistence)Error`, "", "takes a session: TestChatIdentity"},
 	{`listChatWorkspaceDestinations`, `IntegrationsNotConnectedError`, "", "takes a workspace whose access was withdrawn: TestChatRefresh"},
 	{
 		`.*PlanetScale.*`, `Integrations(Revoked|Upstream|Validation)Error|ScrapeTargetValidationError`, "",
@@ -484,7 +485,7 @@ func provocations(m *contract.Method) []provocation {
 	case "installSourceHost":
 		return []provocation{set("provider", "nobody"), set("return_to", "//evil.example")}
 	case "startChatIdentityLink", "deleteChatIdentity":
-		return []provocation{set("connector", "slack"), set("connector", "irc")} // by a key
+		return []provocation{set("connector", "slack")} // by a key
 	case "listChatWorkspaceDestinations":
 		return []provocation{set("q", strings.Repeat("x", 201))}
 	case "getHostingPlatform", "syncHostingPlatform", "disconnectHostingPlatform", "listHostingProjects", "listHostingDeployments":

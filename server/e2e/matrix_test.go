@@ -225,7 +225,12 @@ func (x *matrix) key(s *testkit.Server, scopes ...string) string {
 	if len(scopes) == 0 {
 		body = []byte(`{"name":"matrix"}`)
 	}
-	return fmt.Sprint(restClient{x.t, s, s.APIKey}.call("POST", "/v2/api_keys", string(body), 200)["secret"])
+	by := s.APIKey
+	if m := x.makers[s]; m != nil && m.uses%200 != 0 { // the operations need more keys than one key may make in a minute
+		by = m.token
+		m.uses++
+	}
+	return fmt.Sprint(restClient{x.t, s, by}.call("POST", "/v2/api_keys", string(body), 200)["secret"])
 }
 
 // TestMatrix tries every operation with every insufficient credential, every identifier of another organization, and every kind

@@ -39,7 +39,7 @@ type Config struct {
 	Now    func() time.Time
 }
 
-// Handler answers 202 to a delivery with a good signature, also to one that was received before; 401 to one without a good signature; 413 to one
+// Handler answers 202 to a delivery with a good signature, or 200 to one that asks for an answer, also to one that was received before; 401 to one without a good signature; 413 to one
 // that is too large; 429 to an address that sent too many bad signatures; 503 if the delivery cannot be stored.
 func Handler(cfg Config) http.Handler {
 	return &handler{cfg, ratelimit.NewLocalBuckets(maxAddresses, cfg.Now)}
@@ -112,7 +112,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_, err = h.cfg.Store.ReceiveWebhook(ctx, store.NewWebhookDelivery{
 		Provider: setup.ID, BaseURL: setup.Provider.BaseURL(), DeliveryID: d.ID, Kind: d.Kind, Account: d.Account,
-		Sync: d.Sync, Repository: d.Repository, PullRequest: d.PullRequest,
+		Sync: d.Sync, Repository: d.Repository, PullRequest: d.PullRequest, Pause: d.Pause,
 	})
 	if err != nil && !errors.Is(err, store.ErrConflict) {
 		h.later(w, r, setup.ID, d.ID, err)

@@ -3,10 +3,12 @@ package integrations
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/server/chat"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -15,11 +17,14 @@ import (
 var (
 	// ErrNoWorkspace: the organization has no connected workspace with this id.
 	ErrNoWorkspace = errors.New("the organization has no connected chat workspace with this id")
+	// ErrNotSetUp: the operator of this server has not set up the provider of the workspace, or no longer.
+	ErrNotSetUp = errors.New("the provider of the chat workspace is not set up on this server")
 	// ErrReconnect: the provider refuses our access to the workspace.
 	ErrReconnect = errors.New("the provider refuses access to the chat workspace")
 )
 
-// Workspace finds a connected chat workspace that can be used. The error is ErrNoWorkspace, ErrReconnect, or one of the store.
+// Workspace finds a connected chat workspace that can be used. The error is ErrNoWorkspace, ErrNotSetUp, ErrReconnect, or one
+// of the store.
 func (e *Engine) Workspace(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error) {
 	c, err := e.cfg.Store.GetIntegrationConnection(ctx, org, id)
 	switch {
@@ -32,9 +37,7 @@ func (e *Engine) Workspace(ctx context.Context, org principal.OrgID, id uuid.UUI
 		return c, err
 	}
 	switch c.State {
-	case store.IntegrationDisconnected:
-		return c, ErrNoWorkspace
-	case store.IntegrationReconnectNeeded:
+	case store.IntegrationDisconnected, store.IntegrationReconnectNeeded:
 		return c, ErrReconnect
 	}
 	return c, nil
@@ -48,7 +51,7 @@ func (e *Engine) chatProvider(c store.IntegrationConnection) (ChatProvider, erro
 	}
 	provider, ok := setup.Provider.(ChatProvider)
 	if !ok || provider.BaseURL() != c.BaseURL {
-		return nil, ErrNoWorkspace
+		return nil, ErrNotSetUp
 	}
 	return provider, nil
 }
@@ -76,7 +79,8 @@ func (e *Engine) Channel(ctx context.Context, c store.IntegrationConnection, id 
 	return found, nil
 }
 
-// Post implements chat.Poster. The end of a thing changes its first message, and an answer in its thread says so.
+// Post implements chat.Poster. The end of a thing changes its first message, and an answer in its thread says so. A thread that is gone, or that
+// is in another channel than the destination has now, is followed by a new message, which begins the next thread.
 func (e *Engine) Post(ctx context.Context, p chat.Post) (string, error) {
 	c, err := e.Workspace(ctx, p.Org, p.Workspace)
 	if err != nil {
@@ -96,30 +100,38 @@ func (e *Engine) Post(ctx context.Context, p chat.Post) (string, error) {
 		switch {
 		case IsKind(err, NotFound):
 			thread = "" // a person has deleted the message: a new one says what happened
+		case IsKind(err, Invalid): // the answer in the thread says it
 		case err != nil:
 			return "", e.chatFailure(ctx, c, err)
 		}
 	}
+	if !strings.HasPrefix(thread, p.Channel+":") {
+		thread = ""
+	}
 	reference, err := provider.Post(ctx, opened, p.Channel, thread, p.Message)
+	if thread != "" && IsKind(err, NotFound) {
+		reference, err = provider.Post(ctx, opened, p.Channel, "", p.Message)
+	}
 	if err != nil {
 		return "", e.chatFailure(ctx, c, err)
-	}
-	if thread != "" {
-		reference = thread
 	}
 	return reference, nil
 }
 
-// chatFailure is a problem in the words of a message. A refusal of our access makes the synchronization of the workspace due, which finds
-// out whether a person has to connect it again.
+// chatFailure is a problem in the words of a message. Only a workspace that a person has disconnected is lost to its destinations; another one
+// comes back, so its messages wait. A refusal of our access makes the synchronization of the workspace due, which finds out whether a person
+// has to connect it again.
 func (e *Engine) chatFailure(ctx context.Context, c store.IntegrationConnection, err error) error {
 	f := &chat.Failure{Text: "The workspace could not be read.", Cause: err}
 	var p *Problem
 	switch {
 	case errors.Is(err, ErrNoWorkspace):
 		f.Kind, f.Text = chat.Unauthorized, "The workspace of the destination is no longer connected."
+	case errors.Is(err, ErrNotSetUp):
+		f.Kind, f.Text, f.RetryAfter = chat.Waiting, "The operator of this server has not set up the provider of the workspace.", limits.ChatWait
 	case errors.Is(err, ErrReconnect):
-		f.Kind, f.Text = chat.Unauthorized, "The provider refuses access to the workspace. An administrator connects it again."
+		f.Kind, f.RetryAfter = chat.Waiting, limits.ChatWait
+		f.Text = "The provider refuses access to the workspace. An administrator connects it again."
 	case errors.As(err, &p):
 		f.Text, f.RetryAfter = p.Text, p.RetryAfter
 		switch p.Kind {
@@ -130,7 +142,7 @@ func (e *Engine) chatFailure(ctx context.Context, c store.IntegrationConnection,
 		case Invalid:
 			f.Kind = chat.Rejected
 		case Unauthorized, Suspended, Gone, Forbidden:
-			f.Kind = chat.Unauthorized
+			f.Kind, f.RetryAfter = chat.Waiting, limits.ChatWait
 			e.Refused(ctx, c)
 		case Upstream:
 		}

@@ -115,7 +115,8 @@ type ChatProvider interface {
 	Provider
 	// Channel describes one channel.
 	Channel(ctx context.Context, c Connection, id string) (store.ChatChannel, error)
-	// Post sends a message and returns its reference; see chat.Poster. A message in a thread is an answer to the thread's first message.
+	// Post sends a message and returns its reference, which begins with the channel's id and a colon; see chat.Poster. A message in a thread
+	// is an answer to the thread's first message. A problem NotFound: the channel, or the thread, is not there.
 	Post(ctx context.Context, c Connection, channel, thread string, m chat.Message) (reference string, err error)
 	// Change replaces a message that Post has sent. A problem NotFound: it is no longer there.
 	Change(ctx context.Context, c Connection, reference string, m chat.Message) error
@@ -177,6 +178,8 @@ type Delivery struct {
 	// read again.
 	Account string
 	Sync    bool
+	// Pause is the least time between two readings of the account after deliveries; 0 if each of them is worth one.
+	Pause time.Duration
 	// Repository and PullRequest name a pull request to read again; 0 if it is about none.
 	Repository  string
 	PullRequest int64
@@ -213,7 +216,7 @@ const (
 // Problem is the failure of a request to a provider.
 type Problem struct {
 	Kind Kind
-	// Text is for people. It holds no secret and nothing that the provider wrote.
+	// Text is for people. It holds no secret, and of the text of the provider at most an error code of plain letters.
 	Text       string
 	RetryAfter time.Duration
 	cause      error

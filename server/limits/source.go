@@ -45,6 +45,10 @@ const (
 	PlatformToken = 4096
 	// HostingText bounds a name that a platform gives.
 	HostingText = 500
+	// ChatPause is the least time between two readings of a chat workspace after deliveries. ChatWait is the pause of a message whose workspace
+	// waits for a person.
+	ChatPause = time.Minute
+	ChatWait  = 15 * time.Minute
 	// IntegrationRetryLeast and IntegrationRetryMost bound the pause after a failed synchronization, IntegrationProbe is the pause while
 	// somebody has to connect the account again.
 	IntegrationRetryLeast = 30 * time.Second
@@ -161,6 +165,8 @@ func source() []Limit {
 		count("DefaultPlatformEventPage", DefaultPlatformEventPage, "A request returns %s events of a database platform if it does not say how many."),
 		count("PlatformEndpoints", PlatformEndpoints, "At most %s endpoints with metrics of a database platform are scraped."),
 		lasts("ChatSync", ChatSync, "The channels of a chat workspace are read again every %s, and after a delivery of the provider."),
+		lasts("ChatPause", ChatPause, "Deliveries of the provider make the server read a chat workspace at most once in %s."),
+		lasts("ChatWait", ChatWait, "A message to a chat workspace that has to be connected again is tried again after %s."),
 		count("ChatChannels", ChatChannels, "A request returns at most %s channels of a chat workspace."),
 		lasts("HostingSync", HostingSync, "The projects and deployments of a hosting platform are read again every %s."),
 		lasts("HostingSyncWait", HostingSyncWait, "A request to synchronize a hosting platform waits at most %s."),

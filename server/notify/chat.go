@@ -60,6 +60,8 @@ func (s *Sender) sendChat(ctx context.Context, d *Destination, p Payload) Result
 			r.Outcome = Unauthorized
 		case chat.Missing:
 			r.Outcome = Missing
+		case chat.Waiting:
+			r.Outcome = Waiting
 		case chat.Rejected:
 			r.Outcome = Rejected
 		}

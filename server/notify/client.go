@@ -39,10 +39,12 @@ const (
 	Gone
 	// Unreadable: the message did not leave, because its stored form cannot be read. The destination is not to blame.
 	Unreadable
+	// Waiting: the destination takes no message until a person gives access to it again. A later try may succeed.
+	Waiting
 )
 
 // Retryable reports whether a later try may succeed.
-func (o Outcome) Retryable() bool { return o == Failed || o == Throttled }
+func (o Outcome) Retryable() bool { return o == Failed || o == Throttled || o == Waiting }
 
 // Result describes a send. Its texts hold no secrets and may be shown.
 type Result struct {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -467,5 +468,24 @@ func TestPauses(t *testing.T) {
 	}
 	if h = health(h, Result{}, now); h != (store.DestinationHealth{}) {
 		t.Errorf("after a success: %+v", h)
+	}
+}
+
+// TestWaitingDestination: messages that wait for a person never disable their destination, as refusals do.
+func TestWaitingDestination(t *testing.T) {
+	t.Parallel()
+	for outcome, disabled := range map[Outcome]bool{Waiting: false, Unauthorized: true} {
+		var h store.DestinationHealth
+		for range 10 {
+			h = health(h, Result{Outcome: outcome, Problem: "No."}, time.Now())
+		}
+		if (h.DisabledReason != "") != disabled {
+			t.Errorf("outcome %d: %+v", outcome, h)
+		}
+	}
+	now := time.Now()
+	end := after(&store.Delivery{AttemptNumber: 1, CreatedAt: now}, Result{Outcome: Waiting, RetryAfter: limits.ChatWait}, now)
+	if end.Status != store.DeliveryFailed || end.DueAt.Before(now.Add(limits.ChatWait)) {
+		t.Errorf("the next attempt: %+v", end)
 	}
 }

@@ -31,8 +31,8 @@ const integrationPath = "/integrations/{provider}/callback"
 
 // integrationData is the data of the page on which a person confirms the connection, or chooses an account.
 type integrationData struct {
-	// Step is confirm or choose.
-	Step, Provider, ProviderName, Organization string
+	// Step is confirm or choose. Class is that of the provider.
+	Step, Class, Provider, ProviderName, Organization string
 	// State, Code and Account are sent again by the form.
 	State, Code, Account string
 	Accounts             []integrations.Account
@@ -66,7 +66,7 @@ func (p *Pages) integrationCallback(w http.ResponseWriter, r *http.Request) {
 		p.proveIdentity(w, r, v, l)
 	case l.User == "":
 		p.Render(w, r, http.StatusOK, Page{View: "integration", Title: "Connect " + l.Provider.Name(), Viewer: v, Data: integrationData{
-			Step: "confirm", Provider: l.Provider.ID(), ProviderName: l.Provider.Name(), Organization: org.Name,
+			Step: "confirm", Class: l.Provider.Class(), Provider: l.Provider.ID(), ProviderName: l.Provider.Name(), Organization: org.Name,
 			State: q.Get("state"), Code: q.Get("code"), Account: q.Get("installation_id"),
 		}})
 	default:
@@ -91,6 +91,8 @@ func (p *Pages) decideIntegration(w http.ResponseWriter, r *http.Request) {
 	switch decision := form.Get("decision"); {
 	case decision == "cancel":
 		p.cancelIntegration(w, r, v, l, org)
+	case l.Identity: // its callback needs no form
+		p.integrationFailed(w, r, v, integrations.ErrLoginUnknown, "")
 	case decision == "install":
 		p.install(w, r, v, l)
 	case l.UsedAt == nil:
@@ -209,13 +211,15 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request, v *Viewer, l inte
 	}
 	p.Render(w, r, status, Page{
 		View: "integration", Title: "Connect " + l.Provider.Name(), Viewer: v, Error: problem, Data: integrationData{
-			Step: "choose", Provider: l.Provider.ID(), ProviderName: l.Provider.Name(), Organization: org.Name, State: state, Accounts: accounts,
+			Step: "choose", Class: l.Provider.Class(), Provider: l.Provider.ID(), ProviderName: l.Provider.Name(), Organization: org.Name,
+			State: state, Accounts: accounts,
 		},
 	})
 }
 
-// connect exchanges the code. The account on which this attempt installed the app is connected at once. Otherwise the person sees the
-// accounts and chooses one; without any, the app has to be installed first.
+// connect exchanges the code. The account on which this attempt installed the app is connected at once, and so is the account that the person
+// who began the attempt chose at the provider. Otherwise the person sees the accounts and chooses one, because a link of an API key may hold
+// the code of any account; without any account, the app has to be installed first.
 func (p *Pages) connect(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
 	c integrations.Callback, state string,
 ) {
@@ -226,7 +230,7 @@ func (p *Pages) connect(w http.ResponseWriter, r *http.Request, v *Viewer, l int
 		p.integrationFailed(w, r, v, err, returnTo(l, org, "failed"))
 	case len(accounts) == 0:
 		p.install(w, r, v, l)
-	case l.IntegrationLogin.Install && c.Account != "", len(accounts) == 1 && accounts[0].Chosen:
+	case l.IntegrationLogin.Install && c.Account != "", l.User != "" && len(accounts) == 1 && accounts[0].Chosen:
 		p.store(w, r, v, l, org, accounts[0])
 	default:
 		if err := p.cfg.Integrations.Offer(ctx, l, accounts); err != nil {
@@ -274,7 +278,7 @@ func (p *Pages) proveIdentity(w http.ResponseWriter, r *http.Request, v *Viewer,
 func (p *Pages) leaveFor(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, to string, err error) {
 	u, invalid := url.Parse(to)
 	if err = errors.Join(err, invalid); err != nil {
-		p.fail(w, r, v, err)
+		p.integrationFailed(w, r, v, err, "")
 		return
 	}
 	p.Leave(w, r, u, l.Provider.Name())

@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,28 +75,53 @@ func (s *Store) SyncChatChannels(ctx context.Context, fence Fence, of Integratio
 		for _, row := range rows {
 			stored[row.ExternalID] = row
 		}
+		var created []ChatChannel
 		for _, c := range complete {
 			row := stored[c.ExternalID]
 			delete(stored, c.ExternalID)
 			switch {
 			case row == nil:
-				c.Org, c.ConnectionID, c.SeenAt = of.Org, of.ID, utc(at)
-				if _, err := s.insertChatChannel(ctx, tx, c); err != nil {
-					return err
-				}
+				created = append(created, c)
 			case row.Name != c.Name || row.IsPrivate != c.IsPrivate || row.IsMember != c.IsMember:
 				if err := row.Update().SetName(c.Name).SetIsPrivate(c.IsPrivate).SetIsMember(c.IsMember).SetSeenAt(utc(at)).Exec(ctx); err != nil {
 					return err
 				}
 			}
 		}
-		for _, row := range stored {
-			if err := tx.ChatChannel.DeleteOne(row).Exec(ctx); err != nil {
+		gone := slices.Collect(maps.Values(stored))
+		for part := range slices.Chunk(gone, channelsAtOnce) {
+			ids := make([]uuid.UUID, len(part))
+			for i, row := range part {
+				ids[i] = row.ID
+			}
+			if _, err := tx.ChatChannel.Delete().Where(chatchannel.IDIn(ids...)).Exec(ctx); err != nil {
 				return err
 			}
 		}
-		return nil
+		return s.insertChatChannels(ctx, tx, of, created, at)
 	})
+}
+
+// channelsAtOnce is the channels of one statement: 8 values of each are within the limits of both databases.
+const channelsAtOnce = 1000
+
+func (s *Store) insertChatChannels(ctx context.Context, tx *ent.Tx, of IntegrationConnection, all []ChatChannel, at time.Time) error {
+	now := s.stamp()
+	for part := range slices.Chunk(all, channelsAtOnce) {
+		rows := make([]*ent.ChatChannelCreate, len(part))
+		for i, c := range part {
+			id, err := uuid.NewV7()
+			if err != nil {
+				return err
+			}
+			rows[i] = tx.ChatChannel.Create().SetID(id).SetOrgID(string(of.Org)).SetConnectionID(of.ID).SetExternalID(c.ExternalID).
+				SetName(c.Name).SetIsPrivate(c.IsPrivate).SetIsMember(c.IsMember).SetCreatedAt(now).SetSeenAt(utc(at))
+		}
+		if err := tx.ChatChannel.CreateBulk(rows...).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // IntegrationSharedWith reports whether another organization has connected the same account.

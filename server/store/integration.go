@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/sourcerepository"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
@@ -175,7 +176,7 @@ func (s *Store) RequestIntegrationSync(ctx context.Context, org principal.OrgID,
 	return c, nil
 }
 
-// DisconnectIntegration deletes a connected account and its repositories.
+// DisconnectIntegration deletes a connected account, and its repositories or channels, and the identities that members have there.
 func (s *Store) DisconnectIntegration(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
 	return s.mutate(ctx, "disconnect integration", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockIntegrationConnection(ctx, tx, org, id)
@@ -184,6 +185,11 @@ func (s *Store) DisconnectIntegration(ctx context.Context, org principal.OrgID, 
 		}
 		c := toIntegrationConnection(row)
 		if err := s.audit(ctx, tx, org, c.event("disconnected", c.auditFields(), nil)); err != nil {
+			return Change{}, err
+		}
+		if _, err := tx.IntegrationIdentity.Delete().Where(
+			integrationidentity.OrgID(string(org)), integrationidentity.Provider(c.Provider), integrationidentity.ExternalAccount(c.ExternalID),
+		).Exec(ctx); err != nil {
 			return Change{}, err
 		}
 		return c.change(), tx.IntegrationConnection.DeleteOne(row).Exec(ctx)
@@ -316,9 +322,17 @@ func (r *IntegrationConnection) change() Change {
 	return Change{Subject: SubjectIntegration, Org: r.Org}
 }
 
+// PublicID is the id by which the API calls the account: a chat workspace has a prefix of its own.
+func (r *IntegrationConnection) PublicID() string {
+	if r.Provider == "slack" {
+		return publicid.Encode(publicid.ChatWorkspace, r.ID)
+	}
+	return publicid.Encode(publicid.Integration, r.ID)
+}
+
 func (r *IntegrationConnection) event(verb string, before, after map[string]any) AuditEvent {
 	return AuditEvent{
-		Action: "integration." + verb, ResourceID: publicid.Encode(publicid.Integration, r.ID), Before: before, After: after,
+		Action: "integration." + verb, ResourceID: r.PublicID(), Before: before, After: after,
 		Metadata: map[string]any{"provider": r.Provider, "account": r.Name},
 	}
 }

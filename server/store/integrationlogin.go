@@ -9,6 +9,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/integrationlogin"
+	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/webhookdelivery"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -72,6 +73,8 @@ type NewWebhookDelivery struct {
 	// Repository and PullRequest name a pull request to read again.
 	Repository  string
 	PullRequest int64
+	// Pause is the least time between the last reading of the account and the one that the delivery makes due.
+	Pause time.Duration
 }
 
 // ReceiveWebhook makes the accounts and the linked pull requests of a delivery due, in every organization that connected the account. It
@@ -87,12 +90,7 @@ func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (conn
 			}
 		}
 		if in.Account != "" && in.Sync {
-			// One that is due already gets a new time too, so that a synchronization that runs at this moment is not the last one.
-			connections, err = tx.IntegrationConnection.Update().Where(
-				integrationconnection.Provider(in.Provider), integrationconnection.BaseURL(in.BaseURL),
-				integrationconnection.ExternalID(in.Account),
-			).SetSyncDueAt(now).Save(ctx)
-			if err != nil {
+			if connections, err = s.makeAccountsDue(ctx, tx, in, now); err != nil {
 				return Change{}, err
 			}
 		}
@@ -108,6 +106,42 @@ func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (conn
 		return change, err
 	})
 	return connections, err
+}
+
+// makeAccountsDue makes the synchronization of the accounts of a delivery due. One that is due already gets a new time too, so that a
+// synchronization that runs at this moment is not the last one.
+func (s *Store) makeAccountsDue(ctx context.Context, tx *ent.Tx, in NewWebhookDelivery, now time.Time) (int, error) {
+	account := []predicate.IntegrationConnection{
+		integrationconnection.Provider(in.Provider), integrationconnection.BaseURL(in.BaseURL), integrationconnection.ExternalID(in.Account),
+	}
+	if in.Pause == 0 {
+		return tx.IntegrationConnection.Update().Where(account...).SetSyncDueAt(now).Save(ctx)
+	}
+	rows, err := tx.IntegrationConnection.Query().Where(account...).All(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range rows {
+		if err := row.Update().SetSyncDueAt(dueAfter(row, in.Pause, now)).Exec(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return len(rows), nil
+}
+
+// dueAfter is the time of the next synchronization of an account after a delivery. The pause of an account that fails is not ended.
+func dueAfter(row *ent.IntegrationConnection, pause time.Duration, now time.Time) time.Time {
+	due := now
+	if row.LastSyncAt != nil && row.LastSyncAt.Add(pause).After(now) {
+		due = utc(row.LastSyncAt.Add(pause))
+	}
+	if row.FailingSince != nil && row.SyncDueAt != nil && row.SyncDueAt.After(due) {
+		due = utc(*row.SyncDueAt)
+		if latest := now.Add(pause); due.After(latest) {
+			due = latest
+		}
+	}
+	return due
 }
 
 // SweepIntegrations removes attempts that expired and deliveries that were received before a time.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -66,7 +67,7 @@ func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal
 	return out, err
 }
 
-// DeleteMembership ends a membership and revokes the user's grants to programs in the organization. ErrNotFound: the user is not
+// DeleteMembership ends a membership, revokes the user's grants to programs in the organization, and forgets who the user is at providers. ErrNotFound: the user is not
 // a member. ErrLastAdministrator: no administrator would be left.
 func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
 	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
@@ -75,6 +76,10 @@ func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user 
 			return Change{}, err
 		}
 		if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
+			return Change{}, err
+		}
+		if _, err := tx.IntegrationIdentity.Delete().
+			Where(integrationidentity.OrgID(string(org)), integrationidentity.UserID(string(user))).Exec(ctx); err != nil {
 			return Change{}, err
 		}
 		// The announced change of the membership also covers the grants in caches.

@@ -207,8 +207,9 @@ type ChatWorkspace struct {
 	Settings map[string]string `protobuf:"bytes,6,rep,name=settings" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Time of the first connect.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// State: `error`: the last requests failed, and the server tries again. `reconnect_needed`: the provider refuses our access until a person
-	// connects the workspace again. `disconnected`: the app was removed at the provider.
+	// State: `error`: the last requests failed, and the server tries again. `reconnect_needed`: the app was removed at the provider, or the
+	// provider refuses its access or a permission, until a person connects the workspace again. `disconnected`: the provider no longer knows the
+	// workspace; Slack never says so.
 	Status string `protobuf:"bytes,8,opt,name=status" json:"status,omitempty"`
 	// The last problem with the workspace. Null without one.
 	Error *string `protobuf:"bytes,9,opt,name=error" json:"error,omitempty"`

@@ -69,10 +69,10 @@ func problem(res *http.Response, text []byte) error {
 	var said struct{ Code, Error string }
 	_ = json.Unmarshal(text, &said) // an answer without a code is judged by its status
 	cause := fmt.Errorf("status %d, code %q, error %q", res.StatusCode, said.Code, said.Error)
-	switch {
-	case said.Error == "invalid_grant":
+	switch said.Error {
+	case "invalid_grant":
 		return integrations.NewProblem(integrations.Suspended, cause, "PlanetScale no longer accepts our access. An administrator connects the account again.")
-	case said.Error == "invalid_client":
+	case "invalid_client":
 		return integrations.NewProblem(integrations.Unauthorized, cause,
 			"PlanetScale does not know this server: the operator's settings planetscale-client-id and planetscale-client-secret are not those of the app.")
 	}

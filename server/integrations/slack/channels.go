@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ const longestPause = 40 * time.Second
 
 // channels lists the channels to which the bot can write: public ones, and private ones that it is a member of.
 func (a *App) channels(ctx context.Context, client *api.Client) ([]store.ChatChannel, error) {
-	out, seen := []store.ChatChannel{}, map[string]bool{}
+	out, seen, pages := []store.ChatChannel{}, map[string]bool{}, map[string]bool{}
 	for cursor := ""; ; {
 		page, next, err := client.GetConversationsContext(ctx, &api.GetConversationsParameters{
 			Cursor: cursor, Limit: channelPage, ExcludeArchived: true, Types: []string{"public_channel", "private_channel"},
@@ -45,9 +46,13 @@ func (a *App) channels(ctx context.Context, client *api.Client) ([]store.ChatCha
 			seen[c.ID] = true
 			out = append(out, channel(c))
 		}
-		if cursor = next; cursor == "" {
+		switch {
+		case next == "":
 			return out, nil
+		case pages[next]:
+			return nil, integrations.NewProblem(integrations.Upstream, nil, "Slack's list of channels has no end.")
 		}
+		cursor, pages[next] = next, true
 	}
 }
 
@@ -91,6 +96,7 @@ func problem(err error) error {
 	var limited *api.RateLimitedError
 	var status api.StatusCodeError
 	var said api.SlackErrorResponse
+	var pause *strconv.NumError
 	code := ""
 	switch {
 	case errors.As(err, &known):
@@ -99,7 +105,12 @@ func problem(err error) error {
 		p := integrations.NewProblem(integrations.RateLimited, err, "Slack asks for a pause.")
 		p.RetryAfter = max(time.Second, limited.RetryAfter)
 		return p
+	case errors.As(err, &pause): // the client could not read Retry-After, which it reads of an answer 429 alone
+		code = "ratelimited"
 	case errors.As(err, &status):
+		if status.Code == http.StatusTooManyRequests {
+			code = "ratelimited"
+		}
 		if status.Code == http.StatusUnauthorized || status.Code == http.StatusForbidden {
 			return integrations.NewProblem(integrations.Unauthorized, err, "Slack refused the credentials of the app.")
 		}
@@ -108,26 +119,34 @@ func problem(err error) error {
 	}
 	is := func(codes ...string) bool { return slices.Contains(codes, code) }
 	switch {
-	case is("token_revoked", "account_inactive", "team_access_not_granted", "app_not_installed"):
+	case is("token_revoked", "account_inactive", "team_access_not_granted", "app_not_installed", "team_not_found"):
 		return integrations.NewProblem(integrations.Suspended, err, "The app was removed from the workspace, or its access was withdrawn, at Slack.")
-	case is("invalid_refresh_token", "token_expired"):
+	case is("invalid_refresh_token", "invalid_grant", "token_expired"):
 		return integrations.NewProblem(integrations.Unauthorized, err, "The token of the workspace has ended.")
-	case is("invalid_auth", "not_authed", "no_permission", "org_login_required", "access_denied", "ekm_access_denied"):
+	case is("invalid_auth", "not_authed", "no_permission", "org_login_required", "access_denied", "ekm_access_denied",
+		"not_allowed_token_type", "accesslimited", "user_is_restricted", "enterprise_is_restricted", "two_factor_setup_required"):
 		return integrations.NewProblem(integrations.Unauthorized, err, "Slack refused the credentials of the app.")
 	case is("missing_scope"):
 		return integrations.NewProblem(integrations.Forbidden, err, "The app lacks a permission in the workspace. Connect the workspace again.")
 	case is("invalid_client_id", "bad_client_secret"):
 		return integrations.NewProblem(integrations.Unauthorized, err,
 			"Slack does not know this server: the operator's settings slack-client-id and slack-client-secret are not those of the app.")
+	case is("invalid_team_for_non_distributed_app"):
+		return integrations.NewProblem(integrations.Invalid, err,
+			"The app can be installed in its own workspace only. The operator of this server activates its public distribution at Slack, under Manage Distribution.")
 	case is("invalid_code", "code_already_used", "bad_redirect_uri", "oauth_authorization_url_mismatch", "invalid_grant_type"):
 		return integrations.NewProblem(integrations.Invalid, err, "Slack did not accept the code. It may be too old; start again.")
-	case is("channel_not_found", "not_in_channel", "restricted_action", "restricted_action_read_only_channel"):
+	case is("cannot_reply_to_message", "restricted_action_thread_locked"):
+		return integrations.NewProblem(integrations.NotFound, err, "The thread takes no answer.")
+	case is("channel_not_found", "not_in_channel", "is_inactive", "channel_type_not_supported", "method_not_supported_for_channel_type") ||
+		strings.HasPrefix(code, "restricted_action"):
 		return notFound(err)
 	case is("is_archived"):
 		return integrations.NewProblem(integrations.NotFound, err, "The channel is archived.")
-	case is("message_not_found", "thread_not_found", "cant_update_message", "edit_window_closed"):
+	case is("message_not_found", "thread_not_found", "cant_update_message", "edit_window_closed", "message_not_owned_by_app"):
 		return integrations.NewProblem(integrations.NotFound, err, "The message is no longer there.")
-	case is("msg_too_long", "msg_blocks_too_long", "no_text", "too_many_attachments", "as_user_not_supported") ||
+	case is("msg_too_long", "msg_blocks_too_long", "no_text", "too_many_attachments", "as_user_not_supported", "block_mismatch",
+		"attachment_payload_limit_exceeded", "metadata_too_large") ||
 		strings.HasPrefix(code, "invalid_"):
 		return integrations.NewProblem(integrations.Invalid, err, "Slack does not take the message (%s).", plainCode(code))
 	case is("ratelimited", "rate_limited", "message_limit_exceeded"):

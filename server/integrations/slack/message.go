@@ -36,17 +36,23 @@ func (a *App) Post(ctx context.Context, c integrations.Connection, channel, thre
 		}
 		in = append(in, api.MsgOptionTS(stamp))
 	}
-	at, stamp, err := client.PostMessageContext(ctx, channel, append(in, form(m)...)...)
+	_, stamp, sent, err := client.PostMessageWithResponseContext(ctx, channel, append(in, form(m)...)...)
 	if integrations.IsKind(problem(err), integrations.Invalid) {
-		at, stamp, err = client.PostMessageContext(ctx, channel, append(in, plain(m)...)...)
+		_, stamp, sent, err = client.PostMessageWithResponseContext(ctx, channel, append(in, plain(m)...)...)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", problem(err)
+	case stamp == "":
+		return "", integrations.NewProblem(integrations.Upstream, nil, "Slack did not say which message it sent.")
+	case thread != "" && sent.ThreadTimestamp != "" && channel+":"+sent.ThreadTimestamp == thread:
+		return thread, nil
 	}
-	return at + ":" + stamp, nil
+	// Slack posts the answer to a deleted message at the top of the channel: a new thread begins.
+	return channel + ":" + stamp, nil
 }
 
-// Change implements integrations.ChatProvider.
+// Change implements integrations.ChatProvider. A form that Slack refuses is sent once more as plain text.
 func (a *App) Change(ctx context.Context, c integrations.Connection, reference string, m chat.Message) error {
 	client, err := a.workspace(c)
 	if err != nil {
@@ -56,7 +62,11 @@ func (a *App) Change(ctx context.Context, c integrations.Connection, reference s
 	if !ok {
 		return integrations.NewProblem(integrations.NotFound, nil, "The message is no longer there.")
 	}
-	if _, _, _, err = client.UpdateMessageContext(ctx, channel, stamp, form(m)...); err != nil {
+	_, _, _, err = client.UpdateMessageContext(ctx, channel, stamp, form(m)...)
+	if integrations.IsKind(problem(err), integrations.Invalid) {
+		_, _, _, err = client.UpdateMessageContext(ctx, channel, stamp, plain(m)...)
+	}
+	if err != nil {
 		return problem(err)
 	}
 	return nil
@@ -64,35 +74,51 @@ func (a *App) Change(ctx context.Context, c integrations.Connection, reference s
 
 // form gives a message its form: the title as a link, and the rest behind a bar of its color.
 func form(m chat.Message) []api.MsgOption {
-	title := "*" + cut(escapes.Replace(m.Title), topText/2) + "*"
+	title := cut(escapes.Replace(titles.Replace(m.Title)), topText/2)
 	if m.URL != "" && len(m.URL) < topText/2 {
-		title = "<" + escapes.Replace(m.URL) + "|" + title + ">"
+		title = link(m.URL, title)
 	}
+	title = "*" + title + "*"
 	var blocks []api.Block
 	for _, text := range split(escapes.Replace(m.Body)) {
-		blocks = append(blocks, api.NewSectionBlock(api.NewTextBlockObject(api.MarkdownType, text, false, false), nil, nil))
+		blocks = append(blocks, api.NewSectionBlock(api.NewTextBlockObject(api.MarkdownType, text, false, true), nil, nil))
 	}
 	var links []string
 	for _, l := range m.Links {
-		links = append(links, "<"+escapes.Replace(l.URL)+"|"+escapes.Replace(l.Text)+">")
+		links = append(links, link(l.URL, escapes.Replace(l.Text)))
 	}
 	if line := strings.Join(links, " · "); line != "" && utf8.RuneCountInString(line) <= sectionText {
-		blocks = append(blocks, api.NewContextBlock("", api.NewTextBlockObject(api.MarkdownType, line, false, false)))
+		blocks = append(blocks, api.NewContextBlock("", api.NewTextBlockObject(api.MarkdownType, line, false, true)))
 	}
 	out := []api.MsgOption{api.MsgOptionText(title, false), api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl()}
 	if len(blocks) == 0 {
-		return append(out, api.MsgOptionAttachments())
+		return append(out, noAttachments())
 	}
 	return append(out, api.MsgOptionAttachments(api.Attachment{
 		Color: fmt.Sprintf("#%06x", m.Color), Fallback: cut(escapes.Replace(m.Title+"\n"+m.Body), topText), Blocks: api.Blocks{BlockSet: blocks},
 	}))
 }
 
+// titles keeps a title from the end of its own line, and from the end of its bold letters.
+var titles = strings.NewReplacer("\n", " ", "*", "∗")
+
+// link is an address with an escaped text.
+func link(to, text string) string {
+	return "<" + strings.ReplaceAll(escapes.Replace(to), "|", "%7C") + "|" + text + ">"
+}
+
+// noAttachments is an empty list: Slack keeps the attachments of a changed message that names none.
+func noAttachments() api.MsgOption { return api.MsgOptionAttachments([]api.Attachment{}...) }
+
 // plain is the message as text alone.
 func plain(m chat.Message) []api.MsgOption {
+	address := ""
+	if m.URL != "" && len(m.URL) < topText/2 {
+		address = "\n" + escapes.Replace(m.URL)
+	}
 	return []api.MsgOption{
-		api.MsgOptionText(cut(escapes.Replace(m.Title+"\n"+m.Body), topText), false), api.MsgOptionDisableLinkUnfurl(),
-		api.MsgOptionDisableMarkdown(),
+		api.MsgOptionText(cut(escapes.Replace(m.Title+"\n"+m.Body), topText-utf8.RuneCountInString(address))+address, false),
+		api.MsgOptionDisableLinkUnfurl(), api.MsgOptionDisableMediaUnfurl(), api.MsgOptionDisableMarkdown(), noAttachments(),
 	}
 }
 

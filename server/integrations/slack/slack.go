@@ -147,19 +147,21 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 		EventID         string `json:"event_id"`
 		Event           struct{ Type string }
 	}
-	// A body that is no JSON is of a kind that is not read here, such as the press of a button.
-	if !json.Valid(body) {
-		return integrations.Delivery{}, nil
-	}
-	if err := json.Unmarshal(body, &said); err != nil {
-		return integrations.Delivery{}, integrations.ErrForged
+	// A body of another form is of a kind that is not read here, such as the press of a button.
+	if json.Unmarshal(body, &said) != nil {
+		said.Type, said.TeamID, said.EventID, said.Event.Type = "", "", "", ""
 	}
 	if said.Type == "url_verification" {
 		return integrations.Delivery{Answer: said.Challenge}, nil
 	}
-	return integrations.Delivery{
+	d := integrations.Delivery{
 		ID: said.EventID, Kind: said.Event.Type, Account: said.TeamID, Sync: slices.Contains(accountEvents(), said.Event.Type),
-	}, nil
+	}
+	// Each reading takes the complete list of channels, so those after a change of a channel wait for each other. The end of our access does not.
+	if d.Sync && d.Kind != "app_uninstalled" && d.Kind != "tokens_revoked" {
+		d.Pause = limits.ChatPause
+	}
+	return d, nil
 }
 
 // Sync implements integrations.Provider: it reads the name of the workspace and the complete list of its channels.
@@ -175,10 +177,28 @@ func (a *App) Sync(ctx context.Context, c integrations.Connection) (integrations
 	if who.TeamID != c.ExternalID {
 		return integrations.Synced{}, integrations.NewProblem(integrations.Suspended, nil, "The token is that of another workspace of Slack.")
 	}
+	if missing := missingScopes(who.Header.Get("X-Oauth-Scopes")); len(missing) > 0 {
+		return integrations.Synced{}, integrations.NewProblem(integrations.Suspended, nil,
+			"The app lacks permissions in the workspace: %s. Connect the workspace again.", strings.Join(missing, ", "))
+	}
 	out := integrations.Synced{Name: who.Team, Settings: c.Settings, Every: limits.ChatSync}
 	if t, err := readTokens(c.Credentials); err == nil && t.Refresh != "" {
 		out.Every = min(out.Every, max(time.Minute, t.due().Sub(a.cfg.Now())))
 	}
 	out.Channels, err = a.channels(ctx, client)
 	return out, err
+}
+
+// missingScopes are the scopes that a token lacks. Slack lists those that it has in a header; without the header none counts as missing.
+func missingScopes(granted string) (missing []string) {
+	if granted == "" {
+		return nil
+	}
+	has := strings.Split(strings.ReplaceAll(granted, " ", ""), ",")
+	for scope := range strings.SplitSeq(scopes, ",") {
+		if !slices.Contains(has, scope) {
+			missing = append(missing, scope)
+		}
+	}
+	return missing
 }

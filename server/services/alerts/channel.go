@@ -13,7 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// checkChannel finds the workspace and the channel of a chat destination, and keeps their names. A new destination names the workspace by
+// checkChannel finds the workspace and the channel of a chat destination, and keeps their names. A destination whose channel stays is not
+// checked: it can be renamed and disabled whatever became of its workspace. A new destination names the workspace by
 // its public id.
 func (s *Destinations) checkChannel(ctx context.Context, d *notify.Destination) error {
 	read := uuid.Parse // a stored destination
@@ -33,6 +34,9 @@ func (s *Destinations) checkChannel(ctx context.Context, d *notify.Destination) 
 	switch {
 	case errors.Is(err, integrations.ErrNoWorkspace):
 		return apierr.New(apierr.IntegrationsNotConnected, "This organization has no connected workspace with this `workspace_id`.",
+			apierr.Param("workspace_id"))
+	case errors.Is(err, integrations.ErrNotSetUp):
+		return apierr.New(apierr.IntegrationsNotConnected, "The provider of the workspace is not set up on this server. Its operator sets it up.",
 			apierr.Param("workspace_id"))
 	case errors.Is(err, integrations.ErrReconnect):
 		return apierr.New(apierr.IntegrationsRevoked, "The provider refuses access to the workspace. An administrator connects it again in the settings.",

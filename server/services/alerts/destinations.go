@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,7 +101,7 @@ func (s *Destinations) CreateAlertDestination(
 		}
 		apply(d, field, req)
 	}
-	if err := s.check(ctx, d, true, true); err != nil {
+	if err := s.check(ctx, d, true, true, true); err != nil {
 		return nil, err
 	}
 	in := store.NewAlertDestination{
@@ -133,11 +134,9 @@ func (s *Destinations) UpdateAlertDestination(
 	if err != nil {
 		return nil, err
 	}
-	members := false
-	for _, path := range req.GetUpdateMask().GetPaths() {
-		members = members || path == "member_user_ids"
-	}
-	if err := s.check(ctx, d, secret, members); err != nil {
+	names := req.GetUpdateMask().GetPaths()
+	channel := slices.Contains(names, "channel_id")
+	if err := s.check(ctx, d, secret, slices.Contains(names, "member_user_ids"), channel); err != nil {
 		return nil, err
 	}
 	checked := d.Config
@@ -147,7 +146,7 @@ func (s *Destinations) UpdateAlertDestination(
 			if err != nil {
 				return store.AlertDestinationChange{}, err
 			}
-			if d.Type == notify.Chat && d.Config.ChannelID == checked.ChannelID {
+			if d.Type == notify.Chat && channel && d.Config.ChannelID == checked.ChannelID {
 				d.Config = checked
 			}
 			if err := s.cfg.Sender.Check(d, secret); err != nil {
@@ -199,14 +198,16 @@ func edited(row store.AlertDestination, req *svcv2.UpdateAlertDestinationRequest
 }
 
 // check checks the settings as a whole, and asks those who know more: PagerDuty about a key, the store about members.
-func (s *Destinations) check(ctx context.Context, d *notify.Destination, secret, members bool) error {
+func (s *Destinations) check(ctx context.Context, d *notify.Destination, secret, members, channel bool) error {
 	switch d.Type {
 	case notify.HazelOAuth:
 		return apierr.New(apierr.IntegrationsNotConnected,
 			"There is no provider for destinations of the type hazel-oauth. A connected chat has the type chat.", apierr.Param("type"))
 	case notify.Chat:
-		if err := s.checkChannel(ctx, d); err != nil {
-			return err
+		if channel {
+			if err := s.checkChannel(ctx, d); err != nil {
+				return err
+			}
 		}
 	case notify.Email:
 		if members {

@@ -114,7 +114,7 @@ func tested(d *notify.Destination, r notify.Result) (*svcv2.AlertDestinationTest
 			message = fmt.Sprintf("%s: the message was accepted with status %d.", d.Summary(), r.Code)
 		}
 		return &svcv2.AlertDestinationTestResult{Object: "alert_destination.test_result", Success: true, Message: message}, nil
-	case notify.Unauthorized:
+	case notify.Unauthorized, notify.Waiting:
 		tag = apierr.AlertDeliveryAuth
 	case notify.Missing, notify.Gone:
 		tag = apierr.AlertDeliveryTargetMissing

@@ -58,14 +58,17 @@ func (s *Service) setups() (out []integrations.Setup) {
 	return out
 }
 
-// connector finds a chat service by its short name. It must be set up.
-func (s *Service) connector(name string) (integrations.Provider, error) {
+// connector finds a chat service by its short name. It must be set up. Administrators see the names of the settings.
+func (s *Service) connector(caller *principal.Principal, name string) (integrations.Provider, error) {
 	var known []string
 	for _, setup := range s.setups() {
 		if setup.ID == name {
 			if setup.Provider == nil {
-				return nil, apierr.New(apierr.IntegrationsConfiguration,
-					setup.Name+" is not set up on this server. Its operator gives the settings "+wording.List(setup.Settings)+".")
+				message := setup.Name + " is not set up on this server."
+				if caller.IsAdmin() {
+					message += " Its operator gives the settings " + wording.List(setup.Settings) + "."
+				}
+				return nil, apierr.New(apierr.IntegrationsConfiguration, message)
 			}
 			return setup.Provider, nil
 		}
@@ -135,7 +138,11 @@ func workspaceToProto(c store.IntegrationConnection) (*svcv2.ChatWorkspace, erro
 
 // InstallChatConnector starts to connect a workspace.
 func (s *Service) InstallChatConnector(ctx context.Context, req *svcv2.InstallChatConnectorRequest) (*svcv2.ChatConnectorInstall, error) {
-	caller, provider, path, err := s.begin(ctx, req.GetConnector(), req.GetReturnTo())
+	caller, err := principal.Caller(ctx)
+	if err != nil {
+		return nil, err
+	}
+	provider, path, err := s.begin(caller, req.GetConnector(), req.GetReturnTo())
 	if err != nil {
 		return nil, err
 	}
@@ -151,44 +158,42 @@ func (s *Service) InstallChatConnector(ctx context.Context, req *svcv2.InstallCh
 }
 
 // begin checks the start of a login.
-func (s *Service) begin(ctx context.Context, connector, returnTo string) (*principal.Principal, integrations.Provider, string, error) {
-	caller, err := principal.Caller(ctx)
+func (s *Service) begin(caller *principal.Principal, connector, returnTo string) (integrations.Provider, string, error) {
+	provider, err := s.connector(caller, connector)
 	if err != nil {
-		return nil, nil, "", err
-	}
-	provider, err := s.connector(connector)
-	if err != nil {
-		return nil, nil, "", err
+		return nil, "", err
 	}
 	if s.PublicURLProblem != "" {
-		return nil, nil, "", apierr.New(apierr.CallbackHostUnavailable, s.PublicURLProblem)
+		return nil, "", apierr.New(apierr.CallbackHostUnavailable, s.PublicURLProblem)
 	}
 	path, err := integrations.ReturnPath(returnTo)
 	if err != nil {
-		return nil, nil, "", invalid("return_to", err.Error())
+		return nil, "", invalid("return_to", err.Error())
 	}
-	return caller, provider, path, nil
+	return provider, path, nil
 }
 
 func invalid(field, reason string) error {
 	return storeerr.Invalid(apierr.IntegrationsValidation, &store.InvalidError{Violations: []store.Violation{{Field: field, Reason: reason}}})
 }
 
-// person refuses callers that are no signed-in person.
-func person(caller *principal.Principal) error {
-	if caller.Kind != principal.KindSession {
-		return apierr.New(apierr.ApiKeyNotAccepted, "An identity belongs to a person who is signed in, not to a key.")
+// person returns the signed-in person, and refuses a key whatever it asks for.
+func person(ctx context.Context) (*principal.Principal, error) {
+	caller, err := principal.Caller(ctx)
+	if err == nil && caller.Kind != principal.KindSession {
+		err = apierr.New(apierr.ApiKeyNotAccepted, "An identity belongs to a person who is signed in, not to a key.")
 	}
-	return nil
+	return caller, err
 }
 
 // StartChatIdentityLink starts to link the identity of the caller.
 func (s *Service) StartChatIdentityLink(ctx context.Context, req *svcv2.StartChatIdentityLinkRequest) (*svcv2.ChatIdentityLink, error) {
-	caller, provider, path, err := s.begin(ctx, req.GetConnector(), req.GetReturnTo())
+	caller, err := person(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := person(caller); err != nil {
+	provider, path, err := s.begin(caller, req.GetConnector(), req.GetReturnTo())
+	if err != nil {
 		return nil, err
 	}
 	url, err := s.Engine.BeginIdentity(ctx, caller.Org, provider, integrations.Starter{User: caller.User, Session: caller.CredentialID}, path)
@@ -200,15 +205,12 @@ func (s *Service) StartChatIdentityLink(ctx context.Context, req *svcv2.StartCha
 
 // DeleteChatIdentity unlinks the identity of the caller.
 func (s *Service) DeleteChatIdentity(ctx context.Context, req *svcv2.DeleteChatIdentityRequest) (*svcv2.DeletedChatIdentity, error) {
-	caller, err := principal.Caller(ctx)
+	caller, err := person(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// An identity of a connector that is no longer set up can be removed.
-	if _, err := s.connector(req.GetConnector()); err != nil && apierr.From(err).Tag == apierr.IntegrationsNotFound {
-		return nil, err
-	}
-	if err := person(caller); err != nil {
+	if _, err := s.connector(caller, req.GetConnector()); err != nil && apierr.From(err).Tag == apierr.IntegrationsNotFound {
 		return nil, err
 	}
 	found, err := s.Store.UnlinkIntegrationIdentity(ctx, caller.Org, caller.User, req.GetConnector())

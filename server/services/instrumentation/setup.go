@@ -177,7 +177,7 @@ func accountsAnswer(e *evidence) verdict {
 		if c.State == store.IntegrationConnected || e.now.Sub(c.StateChangedAt) < limits.IntegrationLoud {
 			continue
 		}
-		v.affected = append(v.affected, identified("integration", publicid.Encode(publicid.Integration, c.ID), c.Name,
+		v.affected = append(v.affected, identified("integration", c.PublicID(), c.Name,
 			"%s since %s: %s", c.State, clock(c.StateChangedAt), c.Reason))
 	}
 	if len(e.accounts) > 0 {

@@ -44,7 +44,7 @@ func (s *Slack) consent(kind string) http.HandlerFunc {
 		} else {
 			s.next++
 			text := fmt.Sprintf("code-%d", s.next)
-			s.codes[text] = code{kind, s.team, s.person, q.Get("redirect_uri")}
+			s.codes[text] = code{kind, s.team, s.person, q.Get("redirect_uri"), q.Get("scope")}
 			answer.Set("code", text)
 		}
 		back.RawQuery = answer.Encode()
@@ -84,7 +84,10 @@ func (s *Slack) method(name string, answer func(*token, url.Values) object) http
 		case t == nil:
 		case t.revoked:
 			out["error"] = "token_revoked"
+		case t.kind == "bot" && !t.may(scopeOf(name)):
+			out["error"] = "missing_scope"
 		default:
+			w.Header().Set("X-Oauth-Scopes", t.scopes)
 			out = answer(t, r.PostForm)
 		}
 		if out["error"] == nil {
@@ -93,6 +96,21 @@ func (s *Slack) method(name string, answer func(*token, url.Values) object) http
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_ = json.NewEncoder(w).Encode(out)
 	}
+}
+
+// scopeOf is the scope that a method needs; empty if it needs none.
+func scopeOf(method string) string {
+	switch method {
+	case "chat.postMessage", "chat.update":
+		return "chat:write"
+	case "conversations.list", "conversations.info":
+		return "channels:read"
+	}
+	return ""
+}
+
+func (t *token) may(scope string) bool {
+	return scope == "" || slices.Contains(strings.Split(t.scopes, ","), scope)
 }
 
 func fault(code string) object { return object{"ok": false, "error": code} }
@@ -125,11 +143,11 @@ func (s *Slack) give(t token) (text string, given *token) {
 }
 
 func (s *Slack) access(_ *token, form url.Values) object {
-	team := ""
+	team, scopes := "", ""
 	if form.Get("grant_type") == "refresh_token" {
 		for _, t := range s.tokens {
 			if t.refresh == form.Get("refresh_token") && t.refresh != "" && !t.revoked {
-				team, t.revoked = t.team, true // a refresh token is used once, and ends the old token
+				team, scopes, t.revoked = t.team, t.scopes, true // a refresh token is used once, and ends the old token
 			}
 		}
 		if team == "" || form.Get("client_secret") != ClientSecret {
@@ -140,11 +158,11 @@ func (s *Slack) access(_ *token, form url.Values) object {
 		if refused != nil {
 			return refused
 		}
-		team = c.team
+		team, scopes = c.team, c.scopes
 	}
-	text, t := s.give(token{kind: "bot", team: team})
+	text, t := s.give(token{kind: "bot", team: team, scopes: scopes})
 	out := object{
-		"access_token": text, "token_type": "bot", "scope": "chat:write,chat:write.public,channels:read,groups:read", "bot_user_id": "U0BOT",
+		"access_token": text, "token_type": "bot", "scope": scopes, "bot_user_id": "U0BOT",
 		"app_id": "A0SVC", "team": object{"id": team, "name": s.teams[team].Name}, "enterprise": nil, "is_enterprise_install": false,
 	}
 	if t.refresh != "" {
@@ -225,18 +243,24 @@ func (s *Slack) post(t *token, form url.Values) object {
 		return fault("channel_not_found")
 	case c.Archived:
 		return fault("is_archived")
+	case !c.Member && !t.may("chat:write.public"):
+		return fault("not_in_channel")
 	}
 	thread := form.Get("thread_ts")
-	if thread != "" && !slices.ContainsFunc(c.Messages, func(m *Message) bool { return m.TS == thread }) {
-		return fault("thread_not_found")
+	if !slices.ContainsFunc(c.Messages, func(m *Message) bool { return m.TS == thread }) {
+		thread = "" // the answer to a message that a person has deleted goes to the channel
 	}
 	if code := check(form); code != "" {
 		return fault(code)
 	}
 	s.next++
-	m := &Message{TS: fmt.Sprintf("17000%d.000100", s.next), Thread: thread, Text: form.Get("text"), Attachments: form.Get("attachments")}
+	m := &Message{TS: fmt.Sprintf("17000%d.000100", s.next), Thread: thread, Text: form.Get("text"), Attachments: attached(form)}
 	c.Messages = append(c.Messages, m)
-	return object{"channel": c.ID, "ts": m.TS, "message": object{"text": m.Text, "ts": m.TS, "type": "message"}}
+	sent := object{"text": m.Text, "ts": m.TS, "type": "message"}
+	if thread != "" {
+		sent["thread_ts"] = thread
+	}
+	return object{"channel": c.ID, "ts": m.TS, "message": sent}
 }
 
 func (s *Slack) update(t *token, form url.Values) object {
@@ -249,12 +273,23 @@ func (s *Slack) update(t *token, form url.Values) object {
 			if code := check(form); code != "" {
 				return fault(code)
 			}
-			m.Text, m.Attachments = form.Get("text"), form.Get("attachments")
+			m.Text = form.Get("text")
+			if form.Has("attachments") { // without them, the old ones stay
+				m.Attachments = attached(form)
+			}
 			m.Edited++
 			return object{"channel": c.ID, "ts": m.TS, "text": m.Text}
 		}
 	}
 	return fault("message_not_found")
+}
+
+// attached are the attachments of a message; empty for an empty list.
+func attached(form url.Values) string {
+	if text := form.Get("attachments"); text != "[]" {
+		return text
+	}
+	return ""
 }
 
 // check holds a message against the limits of Slack's reference of messages, attachments and blocks.

@@ -1,5 +1,5 @@
-// Package slacktest is a stand-in for Slack: the endpoints that package slack uses. It checks secrets, codes, tokens, scopes and the limits of
-// messages as Slack's documentation describes them.
+// Package slacktest is a stand-in for Slack: the endpoints that package slack uses. It checks secrets, codes, tokens, the scopes of bots and the
+// limits of messages as Slack's documentation describes them.
 package slacktest
 
 import (
@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -42,11 +43,11 @@ type Slack struct {
 	next   int
 }
 
-type code struct{ kind, team, person, redirectURI string }
+type code struct{ kind, team, person, redirectURI, scopes string }
 
 type token struct {
-	kind, team, person, refresh string
-	revoked                     bool
+	kind, team, person, refresh, scopes string
+	revoked                             bool
 }
 
 // Team is a workspace.
@@ -121,6 +122,17 @@ func (s *Slack) RevokeAll(team string) {
 	})
 }
 
+// Narrow takes a scope from the tokens of a workspace.
+func (s *Slack) Narrow(team, scope string) {
+	s.Change(func() {
+		for _, t := range s.tokens {
+			if t.team == team {
+				t.scopes = strings.Join(slices.DeleteFunc(strings.Split(t.scopes, ","), func(had string) bool { return had == scope }), ",")
+			}
+		}
+	})
+}
+
 // Live counts the tokens of a workspace that work.
 func (s *Slack) Live(team string) (n int) {
 	s.mu.Lock()
@@ -133,11 +145,17 @@ func (s *Slack) Live(team string) (n int) {
 	return n
 }
 
-// Tokens lists all tokens that were given out, so that a test can search for them where they must not be.
+// Tokens lists all tokens that were given out, those for a renewal too, so that a test can search for them where they must not be.
 func (s *Slack) Tokens() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Sorted(maps.Keys(s.tokens))
+	all := slices.Sorted(maps.Keys(s.tokens))
+	for _, t := range s.tokens {
+		if t.refresh != "" {
+			all = append(all, t.refresh)
+		}
+	}
+	return all
 }
 
 // Calls counts the calls of a method so far.
