@@ -66,7 +66,7 @@ func (e *Engine) Channel(ctx context.Context, c store.IntegrationConnection, id 
 	if err != nil {
 		return store.ChatChannel{}, err
 	}
-	opened, err := e.open(c)
+	opened, err := e.Open(c)
 	if err != nil {
 		return store.ChatChannel{}, err
 	}
@@ -90,7 +90,7 @@ func (e *Engine) Post(ctx context.Context, p chat.Post) (string, error) {
 	if err != nil {
 		return "", e.chatFailure(ctx, c, err)
 	}
-	opened, err := e.open(c)
+	opened, err := e.Open(c)
 	if err != nil {
 		return "", e.chatFailure(ctx, c, err)
 	}

@@ -2,12 +2,8 @@ package integrations
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -172,7 +168,7 @@ func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
 		err = NewProblem(Upstream, nil, "The operator of this server has not set up %s.", c.BaseURL)
 	} else {
 		var opened Connection
-		if opened, err = e.open(c); err == nil {
+		if opened, err = e.Open(c); err == nil {
 			opened, err = s.refresh(ctx, setup.Provider, opened)
 		}
 		switch {
@@ -214,16 +210,13 @@ func (s *Shard) sync(ctx context.Context, c store.IntegrationConnection) error {
 	return nil
 }
 
-// Open opens the credentials of an account, for a request that a person or a scrape waits for.
-func (e *Engine) Open(c store.IntegrationConnection) (Connection, error) { return e.open(c) }
-
 // Seal seals new credentials of an account.
 func (e *Engine) Seal(c store.IntegrationConnection, plain []byte) []byte {
 	return e.cfg.Sealer.Seal(plain, place(c.Org, c.ID))
 }
 
-// Refused makes the synchronization of an account due after a request whose credentials were refused. It finds out whether a person has to
-// connect the account again.
+// Refused makes the synchronization of an account due, because the provider refused its credentials. The synchronization finds out whether a
+// person has to connect the account again.
 func (e *Engine) Refused(ctx context.Context, c store.IntegrationConnection) {
 	due, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -232,43 +225,8 @@ func (e *Engine) Refused(ctx context.Context, c store.IntegrationConnection) {
 	}
 }
 
-// HookToken is the secret part of the address at which deliveries about an account arrive, for providers whose signatures this server
-// cannot check. It follows from the account, so it needs no storage.
-func (e *Engine) HookToken(c store.IntegrationConnection) string {
-	mac := e.cfg.Hash("webhook address " + c.ID.String())
-	sum := sha256.Sum256([]byte(mac))
-	return string(c.Org) + "." + c.ID.String() + "." + base64.RawURLEncoding.EncodeToString(sum[:])
-}
-
-// HookURL is the address with the token.
-func (e *Engine) HookURL(c store.IntegrationConnection) string {
-	return strings.TrimRight(e.cfg.BaseURL, "/") + "/integrations/" + c.Provider + "/webhook/" + e.HookToken(c)
-}
-
-// Hooked finds the account of a token. ErrForged: the token is not one of ours, or its account is gone.
-func (e *Engine) Hooked(ctx context.Context, provider, token string) (store.IntegrationConnection, error) {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return store.IntegrationConnection{}, ErrForged
-	}
-	id, err := uuid.Parse(parts[1])
-	if err != nil {
-		return store.IntegrationConnection{}, ErrForged
-	}
-	// The token is judged before anything is read, so a guess costs no query.
-	of := store.IntegrationConnection{Org: principal.OrgID(parts[0]), ID: id}
-	if !hmac.Equal([]byte(e.HookToken(of)), []byte(token)) {
-		return store.IntegrationConnection{}, ErrForged
-	}
-	c, err := e.cfg.Store.GetIntegrationConnection(ctx, of.Org, id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && c.Provider != provider {
-		return store.IntegrationConnection{}, ErrForged
-	}
-	return c, err
-}
-
-// open opens the credentials of an account.
-func (e *Engine) open(c store.IntegrationConnection) (Connection, error) {
+// Open opens the credentials of an account. The error is a problem: a person has to connect the account again.
+func (e *Engine) Open(c store.IntegrationConnection) (Connection, error) {
 	if c.Credentials == nil {
 		return Connection{c, nil}, nil
 	}
@@ -284,7 +242,9 @@ const revokeTime = 5 * time.Second
 
 // Disconnect deletes an account by a function of the store. It gives our access back at the provider, unless another organization of this
 // server uses the same account and shares its access; a failure of the provider changes nothing.
-func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UUID, remove func(context.Context, principal.OrgID, uuid.UUID) error) error {
+func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UUID,
+	remove func(context.Context, principal.OrgID, uuid.UUID) error,
+) error {
 	c, err := e.cfg.Store.GetIntegrationConnection(ctx, org, id)
 	if err != nil {
 		return err
@@ -297,13 +257,17 @@ func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UU
 	if !ok || c.Credentials == nil || setup.Provider.BaseURL() != c.BaseURL {
 		return nil
 	}
-	if setup.Class == ClassChat { // a workspace has one token for all who use it; two that leave at once both see none after the removal
-		shared, err := e.cfg.Store.IntegrationSharedWith(ctx, c)
-		if err != nil || shared {
-			return err
+	// A workspace has one token for all who use it. Of two that leave at once, the last one sees no other after its removal.
+	if setup.Class == ClassChat {
+		var shared bool
+		if shared, err = e.cfg.Store.IntegrationSharedWith(ctx, c); shared {
+			return nil
 		}
 	}
-	opened, err := e.open(c)
+	var opened Connection
+	if err == nil {
+		opened, err = e.Open(c)
+	}
 	if err == nil {
 		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
 		err = revoker.Revoke(call, opened)

@@ -23,7 +23,7 @@ type Caller struct {
 	Sort func(status int, body []byte) *integrations.Problem
 }
 
-// Do sends a request and reads its answer into a value. The error is a *integrations.Problem. Headers hold the credentials, so no error
+// Do sends a request and reads its answer into a value; nil drops the answer. The error is a *integrations.Problem. Headers hold the credentials, so no error
 // holds the request.
 func (c *Caller) Do(r *http.Request, into any) error {
 	r.Header.Set("Accept", "application/json")
@@ -41,6 +41,8 @@ func (c *Caller) Do(r *http.Request, into any) error {
 		return integrations.NewProblem(integrations.Upstream, nil, "An answer of %s is too large.", c.Name)
 	case res.StatusCode/100 != 2:
 		return c.problem(res, body)
+	case into == nil:
+		return nil
 	}
 	if err := json.Unmarshal(body, into); err != nil {
 		return integrations.NewProblem(integrations.Upstream, err, "An answer of %s cannot be read.", c.Name)

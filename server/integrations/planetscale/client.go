@@ -4,17 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
 )
-
-const maxAnswer = 8 << 20
 
 // get asks the API with an authorization, and reads the answer. The path's parts are escaped.
 func (a *App) get(ctx context.Context, authorization string, query url.Values, to any, parts ...string) error {
@@ -36,64 +31,30 @@ func (a *App) call(ctx context.Context, method string, u *url.URL, authorization
 	if err != nil {
 		return integrations.NewProblem(integrations.Upstream, err, "PlanetScale could not be asked.")
 	}
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", "svc")
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
 	if contentType != "" {
 		req.Header.Set("Content-Type", contentType)
 	}
-	res, err := a.client.Do(req)
-	if err != nil {
-		return integrations.NewProblem(integrations.Upstream, err, "PlanetScale did not answer.")
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	switch {
-	case res.StatusCode >= 300:
-		return problem(res, text)
-	case err != nil:
-		return integrations.NewProblem(integrations.Upstream, err, "The answer of PlanetScale broke off.")
-	case to == nil:
-		return nil
-	}
-	if err := json.Unmarshal(text, to); err != nil {
-		return integrations.NewProblem(integrations.Upstream, err, "The answer of PlanetScale cannot be read.")
-	}
-	return nil
+	return a.client.Do(req, to)
 }
 
-// problem sorts an answer that is no success.
-func problem(res *http.Response, text []byte) error {
-	var said struct{ Code, Error string }
-	_ = json.Unmarshal(text, &said) // an answer without a code is judged by its status
-	cause := fmt.Errorf("status %d, code %q, error %q", res.StatusCode, said.Code, said.Error)
+// sortProblem knows the errors of the server of logins (RFC 6749 section 5.2).
+func sortProblem(_ int, body []byte) *integrations.Problem {
+	var said struct{ Error string }
+	if json.Unmarshal(body, &said) != nil {
+		return nil
+	}
 	switch said.Error {
 	case "invalid_grant":
-		return integrations.NewProblem(integrations.Suspended, cause, "PlanetScale no longer accepts our access. An administrator connects the account again.")
+		return integrations.NewProblem(integrations.Suspended, nil,
+			"PlanetScale no longer accepts our access. An administrator connects the account again.")
 	case "invalid_client":
-		return integrations.NewProblem(integrations.Unauthorized, cause,
-			"PlanetScale does not know this server: the operator's settings planetscale-client-id and planetscale-client-secret are not those of the app.")
+		return integrations.NewProblem(integrations.Unauthorized, nil, "PlanetScale does not know this server: "+
+			"the operator's settings planetscale-client-id and planetscale-client-secret are not those of the app.")
 	}
-	switch res.StatusCode {
-	case http.StatusUnauthorized:
-		return integrations.NewProblem(integrations.Unauthorized, cause, "PlanetScale refused our access.")
-	case http.StatusForbidden:
-		return integrations.NewProblem(integrations.Forbidden, cause, "PlanetScale did not permit the request: a permission is missing.")
-	case http.StatusNotFound, http.StatusGone:
-		return integrations.NewProblem(integrations.NotFound, cause, "PlanetScale does not know it, or gives no access to it.")
-	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusConflict:
-		return integrations.NewProblem(integrations.Invalid, cause, "PlanetScale does not take the request.")
-	case http.StatusTooManyRequests:
-		p := integrations.NewProblem(integrations.RateLimited, cause, "PlanetScale asks for a pause.")
-		p.RetryAfter = time.Minute
-		if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {
-			p.RetryAfter = max(time.Second, time.Duration(seconds)*time.Second)
-		}
-		return p
-	}
-	return integrations.NewProblem(integrations.Upstream, cause, "PlanetScale failed or did not answer in time.")
+	return nil
 }
 
 // pages reads all pages of a list, at most most entries.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/integrations/jsoncall"
 )
 
 // ID is the short name of the provider, Name that for people.
@@ -39,7 +40,7 @@ type Config struct {
 type App struct {
 	cfg       Config
 	api, auth *url.URL
-	client    *http.Client
+	client    jsoncall.Caller
 }
 
 const callTime = 10 * time.Second
@@ -54,7 +55,7 @@ func New(cfg Config) (*App, error) {
 	if a.auth, err = url.Parse(cfg.AuthURL); err != nil {
 		return nil, fmt.Errorf("planetscale: %w", err)
 	}
-	a.client = cfg.Trust(a.api, a.auth).Client(callTime)
+	a.client = jsoncall.Caller{Name: Name, Client: cfg.Trust(a.api, a.auth).Client(callTime), Sort: sortProblem}
 	return a, nil
 }
 
@@ -135,7 +136,8 @@ func (a *App) Reconnected(before, now json.RawMessage) (json.RawMessage, error) 
 	if is.Organization == "" {
 		is.Organization = was.Organization
 	}
-	if is.Organization == was.Organization && was.Metrics != "" {
+	// A service token for metrics went with the credentials of before, so a person sets it again.
+	if is.Organization == was.Organization && was.Metrics == MetricsOAuth {
 		is.Metrics = was.Metrics
 	}
 	return is.JSON()

@@ -62,9 +62,12 @@ func present(text string) *string {
 
 // window reads the times of a request.
 func window(start, end *timestamppb.Timestamp) (from, to time.Time, err error) {
-	for name, at := range map[string]*timestamppb.Timestamp{"start_time": start, "end_time": end} {
-		if !at.IsValid() || at.AsTime().Year() < 1970 || at.AsTime().Year() > 2261 {
-			return from, to, apierr.New(apierr.TimeRangeInvalid, name+" must be between the years 1970 and 2261.", apierr.Param(name))
+	for _, f := range []struct {
+		name string
+		at   *timestamppb.Timestamp
+	}{{"start_time", start}, {"end_time", end}} {
+		if year := f.at.AsTime().Year(); !f.at.IsValid() || year < 1970 || year > 2261 {
+			return from, to, apierr.New(apierr.TimeRangeInvalid, f.name+" must be between the years 1970 and 2261.", apierr.Param(f.name))
 		}
 	}
 	if from, to = start.AsTime(), end.AsTime(); !to.After(from) {
@@ -83,7 +86,7 @@ type question struct {
 	limit            int
 }
 
-// QueryPlanetScaleQueryInsights asks for the queries of a branch that took the most time.
+// QueryPlanetScaleQueryInsights asks for queries of a branch. Those that took the most time in all come first.
 func (s *Service) QueryPlanetScaleQueryInsights(ctx context.Context, req *svcv2.QueryPlanetScaleQueryInsightsRequest) (
 	*svcv2.QueryPlanetScaleQueryInsightsResponse, error,
 ) {
