@@ -34,7 +34,7 @@ type ChatChannel struct {
 	IsMember bool `json:"is_member,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
-	// when the provider last listed it
+	// when the row was last written
 	SeenAt time.Time `json:"seen_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the ChatChannelQuery when eager-loading is set.

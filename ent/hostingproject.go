@@ -31,7 +31,7 @@ type HostingProject struct {
 	Name string `json:"name,omitempty"`
 	// Framework holds the value of the "framework" field.
 	Framework *string `json:"framework,omitempty"`
-	// owner/name of the repository that the project is built from
+	// the source of the project, as owner/name
 	Repository *string `json:"repository,omitempty"`
 	// names; empty if the platform has no list of them
 	Environments []string `json:"environments,omitempty"`

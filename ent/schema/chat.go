@@ -28,7 +28,7 @@ func (ChatChannel) Fields() []ent.Field {
 		field.Bool("is_private"),
 		field.Bool("is_member").Comment("our app is in the channel"),
 		field.Time("created_at").Immutable(),
-		field.Time("seen_at").Comment("when the provider last listed it"),
+		field.Time("seen_at").Comment("when the row was last written"),
 	}
 }
 

@@ -26,7 +26,7 @@ func (HostingProject) Fields() []ent.Field {
 		field.String("external_id").SchemaType(text).NotEmpty().Immutable().Comment("the project's id at the platform; a rename keeps it"),
 		field.String("name").SchemaType(text).NotEmpty(),
 		field.String("framework").SchemaType(text).Optional().Nillable(),
-		field.String("repository").SchemaType(text).Optional().Nillable().Comment("owner/name of the repository that the project is built from"),
+		field.String("repository").SchemaType(text).Optional().Nillable().Comment("the source of the project, as owner/name"),
 		field.JSON("environments", []string{}).SchemaType(jsonb).Comment("names; empty if the platform has no list of them"),
 		field.JSON("services", []string{}).SchemaType(jsonb).Comment("names; empty if a project of the platform is one service"),
 		field.Time("created_at").Immutable(),

@@ -309,7 +309,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewScrapeTargetsServiceHandler(targets, options...))
 	mount(svcv2connect.NewIntegrationsServiceHandler(integrationlist.New(a.store, a.integrations.Setups()), options...))
 	mount(svcv2connect.NewChatConnectorsServiceHandler(chatconnectors.New(chatconnectors.Config{
-		Store: a.store, Engine: a.integrations, PublicURLProblem: publicURLProblem(a.baseURL()),
+		Store: a.store, Engine: a.integrations,
 	}), options...))
 	mount(svcv2connect.NewHostingPlatformsServiceHandler(hostingplatforms.New(hostingplatforms.Config{
 		Store: a.store, Engine: a.integrations, Now: time.Now,

@@ -37,7 +37,7 @@ func (a *App) openIntegrations(context.Context) error {
 		return err
 	}
 	a.integrations = integrations.New(integrations.Config{
-		Store: a.store, Setups: setups, BaseURL: a.baseURL(), Sealer: sealer, Logger: a.log, Now: time.Now,
+		Store: a.store, Setups: setups, BaseURL: a.baseURL(), AddressProblem: publicURLProblem(a.baseURL()), Sealer: sealer, Logger: a.log, Now: time.Now,
 		Hash: func(secret string) string { return a.hasher.Hash("integration login " + secret) },
 	})
 	return nil
@@ -169,7 +169,7 @@ func (a *App) sourceHosting(searches ratelimit.Limiter) (*sourcehosting.Service,
 	}
 	a.onClose("copies of source code", func(context.Context) error { return packs.Close() })
 	service := sourcehosting.New(sourcehosting.Config{
-		Store: a.store, Engine: a.integrations, Packs: packs, Searches: searches, PublicURLProblem: publicURLProblem(a.baseURL()),
+		Store: a.store, Engine: a.integrations, Packs: packs, Searches: searches,
 		Logger: a.log, Now: time.Now,
 	})
 	a.onClose("sweep of copies of source code", service.Follow(a.store.Subscribe))
@@ -192,7 +192,7 @@ func publicURLProblem(base string) string {
 // databasePlatform makes the service of the database platform.
 func (a *App) databasePlatform() *databaseplatform.Service {
 	return databaseplatform.New(databaseplatform.Config{
-		Store: a.store, Engine: a.integrations, PublicURLProblem: publicURLProblem(a.baseURL()), Now: time.Now,
+		Store: a.store, Engine: a.integrations, Now: time.Now,
 	})
 }
 

@@ -39,8 +39,9 @@ type Config struct {
 	Now    func() time.Time
 }
 
-// Handler answers 202 to a delivery with a good signature, or 200 to one that asks for an answer, also to one that was received before; 401 to one without a good signature; 413 to one
-// that is too large; 429 to an address that sent too many bad signatures; 503 if the delivery cannot be stored.
+// Handler answers 202 to a delivery with a good signature, also to one that was received before; 200 to one that asks for an answer; 401 to
+// one without a good signature; 413 to one that is too large; 429 to an address that sent too many bad signatures; 503 if the delivery
+// cannot be stored.
 func Handler(cfg Config) http.Handler {
 	return &handler{cfg, ratelimit.NewLocalBuckets(maxAddresses, cfg.Now)}
 }

@@ -45,13 +45,15 @@ type Sealer interface {
 	Open(sealed []byte, place string) ([]byte, error)
 }
 
-// Config configures an Engine. All fields are required.
+// Config configures an Engine. All fields are required, except AddressProblem.
 type Config struct {
 	Store  Store
 	Setups []Setup
 	// BaseURL is the address at which people reach this server.
 	BaseURL string
-	Sealer  Sealer
+	// AddressProblem says why a provider could not send browsers back to that address; empty if it can.
+	AddressProblem string
+	Sealer         Sealer
 	// Hash is the keyed hash under which states of logins are stored.
 	Hash   func(secret string) string
 	Logger *slog.Logger

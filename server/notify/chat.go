@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/chat"
 )
 
-// Limits of a message to a chat, in UTF-16 code units. The package of the chat service cuts further where the service allows less.
+// Limits of a message to a chat, in UTF-16 code units. The package of a chat service cuts the message further if the service allows less.
 const (
 	chatTitle = 256
 	chatBody  = 6000

@@ -17,7 +17,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// ListChatChannels returns channels of a workspace by name. A text selects those whose name holds it, in any case, and the channel with this id.
+// ListChatChannels returns channels of a workspace by name. A text selects the channels whose name holds it, in any case. It also selects the
+// channel whose id it is.
 func (s *Store) ListChatChannels(ctx context.Context, org principal.OrgID, workspace uuid.UUID, text string, limit int) ([]ChatChannel, error) {
 	where := []predicate.ChatChannel{chatchannel.OrgID(string(org)), chatchannel.ConnectionID(workspace)}
 	if text != "" {
@@ -133,7 +134,7 @@ func (s *Store) IntegrationSharedWith(ctx context.Context, of IntegrationConnect
 	return found, mapErrorOrNil("find who shares an account", err)
 }
 
-// LinkIntegrationIdentity stores which person of a provider a member is. An earlier identity of the member there goes.
+// LinkIntegrationIdentity links a member with a person of a provider. It replaces an earlier link of the member there.
 func (s *Store) LinkIntegrationIdentity(ctx context.Context, org principal.OrgID, in IntegrationIdentity) (out IntegrationIdentity, err error) {
 	in.Org = org
 	err = s.tx(ctx, "link an identity", func(tx *ent.Tx) error {

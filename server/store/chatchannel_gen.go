@@ -24,7 +24,7 @@ type ChatChannel struct {
 	// IsMember: our app is in the channel.
 	IsMember  bool
 	CreatedAt time.Time
-	// SeenAt: when the provider last listed it.
+	// SeenAt: when the row was last written.
 	SeenAt time.Time
 }
 

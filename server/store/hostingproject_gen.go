@@ -21,7 +21,7 @@ type HostingProject struct {
 	ExternalID string
 	Name       string
 	Framework  string
-	// Repository: owner/name of the repository that the project is built from.
+	// Repository: the source of the project, as owner/name.
 	Repository string
 	// Environments: names; empty if the platform has no list of them.
 	Environments []string

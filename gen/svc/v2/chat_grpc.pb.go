@@ -36,8 +36,8 @@ const (
 type ChatConnectorsServiceClient interface {
 	// List chat connectors.
 	//
-	// Returns the chat services that the server knows, with the workspaces that the organization has connected, and with the identity of the
-	// caller there.
+	// Returns the chat services that the server knows. Each has the workspaces that the organization has connected, and the identity of the
+	// caller.
 	ListChatConnectors(ctx context.Context, in *ListChatConnectorsRequest, opts ...grpc.CallOption) (*ListChatConnectorsResponse, error)
 	// Start to connect a chat workspace.
 	//
@@ -156,8 +156,8 @@ func (c *chatConnectorsServiceClient) ListChatWorkspaceDestinations(ctx context.
 type ChatConnectorsServiceServer interface {
 	// List chat connectors.
 	//
-	// Returns the chat services that the server knows, with the workspaces that the organization has connected, and with the identity of the
-	// caller there.
+	// Returns the chat services that the server knows. Each has the workspaces that the organization has connected, and the identity of the
+	// caller.
 	ListChatConnectors(context.Context, *ListChatConnectorsRequest) (*ListChatConnectorsResponse, error)
 	// Start to connect a chat workspace.
 	//

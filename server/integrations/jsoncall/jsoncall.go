@@ -23,8 +23,8 @@ type Caller struct {
 	Sort func(status int, body []byte) *integrations.Problem
 }
 
-// Do sends a request and reads its answer into a value; nil drops the answer. The error is a *integrations.Problem. Headers hold the credentials, so no error
-// holds the request.
+// Do sends a request and reads its answer into a value; nil drops the answer. The error is a *integrations.Problem. Headers hold the
+// credentials, so no error holds the request.
 func (c *Caller) Do(r *http.Request, into any) error {
 	r.Header.Set("Accept", "application/json")
 	r.Header.Set("User-Agent", "svc")

@@ -15,7 +15,7 @@ import (
 // scopes are what the bot may do: write to public channels and to those that it is a member of, and list channels.
 const scopes = "chat:write,chat:write.public,channels:read,groups:read"
 
-// AuthorizeURL implements integrations.LoginProvider. Slack takes a code challenge of public clients only; this one has a secret.
+// AuthorizeURL implements integrations.LoginProvider. It sends no code challenge: Slack takes one only from clients without a secret.
 func (a *App) AuthorizeURL(state, _, redirectURI string) string {
 	u := a.web.JoinPath("oauth", "v2", "authorize")
 	u.RawQuery = url.Values{"client_id": {a.cfg.ClientID}, "scope": {scopes}, "state": {state}, "redirect_uri": {redirectURI}}.Encode()

@@ -22,12 +22,10 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// Config configures a Service. All fields are required, except PublicURLProblem.
+// Config configures a Service. All fields are required.
 type Config struct {
 	Store  *store.Store
 	Engine *integrations.Engine
-	// PublicURLProblem says why a provider could not send browsers back to this server; empty if it can.
-	PublicURLProblem string
 }
 
 // Service implements svcv2connect.ChatConnectorsServiceHandler. It is safe for concurrent use.
@@ -58,23 +56,16 @@ func (s *Service) setups() (out []integrations.Setup) {
 	return out
 }
 
-// connector finds a chat service by its short name. It must be set up. Administrators see the names of the settings.
-func (s *Service) connector(caller *principal.Principal, name string) (integrations.Provider, error) {
+// connector finds a chat service by its short name. The operator may not have set it up.
+func (s *Service) connector(name string) (integrations.Setup, error) {
 	var known []string
 	for _, setup := range s.setups() {
 		if setup.ID == name {
-			if setup.Provider == nil {
-				message := setup.Name + " is not set up on this server."
-				if caller.IsAdmin() {
-					message += " Its operator gives the settings " + wording.List(setup.Settings) + "."
-				}
-				return nil, apierr.New(apierr.IntegrationsConfiguration, message)
-			}
-			return setup.Provider, nil
+			return setup, nil
 		}
 		known = append(known, setup.ID)
 	}
-	return nil, apierr.New(apierr.IntegrationsNotFound, "The server knows no chat connector of this name; it knows "+wording.List(known)+".",
+	return integrations.Setup{}, apierr.New(apierr.IntegrationsNotFound, "The server knows no chat connector of this name; it knows "+wording.List(known)+".",
 		apierr.Param("connector"))
 }
 
@@ -142,35 +133,15 @@ func (s *Service) InstallChatConnector(ctx context.Context, req *svcv2.InstallCh
 	if err != nil {
 		return nil, err
 	}
-	provider, path, err := s.begin(caller, req.GetConnector(), req.GetReturnTo())
+	setup, err := s.connector(req.GetConnector())
 	if err != nil {
 		return nil, err
 	}
-	by := integrations.Starter{}
-	if caller.Kind == principal.KindSession {
-		by = integrations.Starter{User: caller.User, Session: caller.CredentialID}
-	}
-	url, _, err := s.Engine.Begin(ctx, caller.Org, provider, by, path)
+	url, _, err := s.Engine.Start(ctx, caller, setup, req.GetReturnTo())
 	if err != nil {
 		return nil, workspaceErrors().Failure(ctx, err)
 	}
 	return &svcv2.ChatConnectorInstall{Object: "chat_connector.install", Url: url}, nil
-}
-
-// begin checks the start of a login.
-func (s *Service) begin(caller *principal.Principal, connector, returnTo string) (integrations.Provider, string, error) {
-	provider, err := s.connector(caller, connector)
-	if err != nil {
-		return nil, "", err
-	}
-	if s.PublicURLProblem != "" {
-		return nil, "", apierr.New(apierr.CallbackHostUnavailable, s.PublicURLProblem)
-	}
-	path, err := integrations.ReturnPath(returnTo)
-	if err != nil {
-		return nil, "", invalid("return_to", err.Error())
-	}
-	return provider, path, nil
 }
 
 func invalid(field, reason string) error {
@@ -192,11 +163,11 @@ func (s *Service) StartChatIdentityLink(ctx context.Context, req *svcv2.StartCha
 	if err != nil {
 		return nil, err
 	}
-	provider, path, err := s.begin(caller, req.GetConnector(), req.GetReturnTo())
+	setup, err := s.connector(req.GetConnector())
 	if err != nil {
 		return nil, err
 	}
-	url, err := s.Engine.BeginIdentity(ctx, caller.Org, provider, integrations.Starter{User: caller.User, Session: caller.CredentialID}, path)
+	url, err := s.Engine.StartIdentity(ctx, caller, setup, req.GetReturnTo())
 	if err != nil {
 		return nil, workspaceErrors().Failure(ctx, err)
 	}
@@ -210,7 +181,7 @@ func (s *Service) DeleteChatIdentity(ctx context.Context, req *svcv2.DeleteChatI
 		return nil, err
 	}
 	// An identity of a connector that is no longer set up can be removed.
-	if _, err := s.connector(caller, req.GetConnector()); err != nil && apierr.From(err).Tag == apierr.IntegrationsNotFound {
+	if _, err := s.connector(req.GetConnector()); err != nil {
 		return nil, err
 	}
 	found, err := s.Store.UnlinkIntegrationIdentity(ctx, caller.Org, caller.User, req.GetConnector())

@@ -21,16 +21,13 @@ import (
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/storeerr"
-	"github.com/svc-observability/svc/server/wording"
 )
 
-// Config configures a Service. All fields are required, except PublicURLProblem.
+// Config configures a Service. All fields are required.
 type Config struct {
 	Store  *store.Store
 	Engine *integrations.Engine
-	// PublicURLProblem says why the provider could not send browsers back to this server; empty if it can.
-	PublicURLProblem string
-	Now              func() time.Time
+	Now    func() time.Time
 }
 
 // Service implements svcv2connect.DatabasePlatformServiceHandler. It is safe for concurrent use.
@@ -195,23 +192,8 @@ func (s *Service) ConnectPlanetScaleIntegration(ctx context.Context, req *svcv2.
 	if err != nil {
 		return nil, err
 	}
-	app, setup := s.provider()
-	if app == nil {
-		return nil, apierr.New(apierr.IntegrationsConfiguration,
-			setup.Name+" is not set up on this server. Its operator gives the settings "+wording.List(setup.Settings)+".")
-	}
-	if s.PublicURLProblem != "" {
-		return nil, apierr.New(apierr.CallbackHostUnavailable, s.PublicURLProblem)
-	}
-	path, err := integrations.ReturnPath(req.GetReturnTo())
-	if err != nil {
-		return nil, invalid("return_to", err.Error())
-	}
-	by := integrations.Starter{}
-	if caller.Kind == principal.KindSession {
-		by = integrations.Starter{User: caller.User, Session: caller.CredentialID}
-	}
-	to, _, err := s.Engine.Begin(ctx, caller.Org, app, by, path)
+	_, setup := s.provider()
+	to, _, err := s.Engine.Start(ctx, caller, setup, req.GetReturnTo())
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
@@ -416,7 +398,7 @@ func (s *Service) GetPlanetScaleWebhookConfig(ctx context.Context, _ *svcv2.GetP
 	case err != nil:
 		return nil, failure(ctx, err)
 	default:
-		out.Configured, out.Url = s.PublicURLProblem == "", new(s.Engine.HookURL(row))
+		out.Configured, out.Url = s.Engine.Reachable(), new(s.Engine.HookURL(row))
 	}
 	return out, nil
 }

@@ -23,10 +23,9 @@ import (
 	"github.com/svc-observability/svc/server/source/suspects"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/storeerr"
-	"github.com/svc-observability/svc/server/wording"
 )
 
-// Config configures a Service. All fields are required, except PublicURLProblem.
+// Config configures a Service. All fields are required.
 type Config struct {
 	Store  *store.Store
 	Engine *integrations.Engine
@@ -34,10 +33,8 @@ type Config struct {
 	Packs *pack.Cache
 	// Searches bounds the searches of an organization.
 	Searches ratelimit.Limiter
-	// PublicURLProblem says why a provider could not send browsers back to this server; empty if it can.
-	PublicURLProblem string
-	Logger           *slog.Logger
-	Now              func() time.Time
+	Logger   *slog.Logger
+	Now      func() time.Time
 }
 
 // Service implements svcv2connect.SourceHostingServiceHandler and SourceCodeServiceHandler. It is safe for concurrent use.
@@ -145,24 +142,7 @@ func (s *Service) InstallSourceHost(ctx context.Context, req *svcv2.InstallSourc
 	if err != nil {
 		return nil, err
 	}
-	if setup.Provider == nil {
-		return nil, apierr.New(apierr.IntegrationsConfiguration,
-			setup.Name+" is not set up on this server. Its operator gives the settings "+wording.List(setup.Settings)+".")
-	}
-	if s.PublicURLProblem != "" {
-		return nil, apierr.New(apierr.CallbackHostUnavailable, s.PublicURLProblem)
-	}
-	path, err := integrations.ReturnPath(req.GetReturnTo())
-	if err != nil {
-		return nil, storeerr.Invalid(apierr.IntegrationsValidation, &store.InvalidError{
-			Violations: []store.Violation{{Field: "return_to", Reason: err.Error()}},
-		})
-	}
-	by := integrations.Starter{}
-	if caller.Kind == principal.KindSession {
-		by = integrations.Starter{User: caller.User, Session: caller.CredentialID}
-	}
-	url, expires, err := s.Engine.Begin(ctx, caller.Org, setup.Provider, by, path)
+	url, expires, err := s.Engine.Start(ctx, caller, setup, req.GetReturnTo())
 	if err != nil {
 		return nil, connectionErrors().Failure(ctx, err)
 	}

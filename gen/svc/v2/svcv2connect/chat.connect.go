@@ -60,8 +60,8 @@ const (
 type ChatConnectorsServiceClient interface {
 	// List chat connectors.
 	//
-	// Returns the chat services that the server knows, with the workspaces that the organization has connected, and with the identity of the
-	// caller there.
+	// Returns the chat services that the server knows. Each has the workspaces that the organization has connected, and the identity of the
+	// caller.
 	ListChatConnectors(context.Context, *v2.ListChatConnectorsRequest) (*v2.ListChatConnectorsResponse, error)
 	// Start to connect a chat workspace.
 	//
@@ -228,8 +228,8 @@ func (c *chatConnectorsServiceClient) ListChatWorkspaceDestinations(ctx context.
 type ChatConnectorsServiceHandler interface {
 	// List chat connectors.
 	//
-	// Returns the chat services that the server knows, with the workspaces that the organization has connected, and with the identity of the
-	// caller there.
+	// Returns the chat services that the server knows. Each has the workspaces that the organization has connected, and the identity of the
+	// caller.
 	ListChatConnectors(context.Context, *v2.ListChatConnectorsRequest) (*v2.ListChatConnectorsResponse, error)
 	// Start to connect a chat workspace.
 	//
