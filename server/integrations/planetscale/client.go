@@ -43,9 +43,7 @@ func (a *App) call(ctx context.Context, method string, u *url.URL, authorization
 // sortProblem knows the errors of the server of logins (RFC 6749 section 5.2).
 func sortProblem(_ int, body []byte) *integrations.Problem {
 	var said struct{ Error string }
-	if json.Unmarshal(body, &said) != nil {
-		return nil
-	}
+	_ = json.Unmarshal(body, &said) // an answer of another form is judged by its status
 	switch said.Error {
 	case "invalid_grant":
 		return integrations.NewProblem(integrations.Suspended, nil,
