@@ -177,6 +177,10 @@ func (t *transcoder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u, family := canonical(r.URL)
 	gateway, ok := t.gateways[family]
 	if !ok {
+		if path, old := t.successor(r.URL); old {
+			signpost(res, r, path)
+			return
+		}
 		res.fail(notFound(r))
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -192,8 +193,9 @@ func TestProblems(t *testing.T) {
 // TestAnswers: answers that the reference of Slack does not describe.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	var answer http.HandlerFunc
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r) }))
+	// An aborted request may still be read by the server while the next answer is set.
+	var answer atomic.Pointer[http.HandlerFunc]
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*answer.Load())(w, r) }))
 	t.Cleanup(server.Close)
 	a := app(t, server.URL)
 	of := integrations.Connection{IntegrationConnection: store.IntegrationConnection{ExternalID: "T1"}, Credentials: []byte(`{"access":"xoxb-1"}`)}
@@ -210,22 +212,23 @@ func TestAnswers(t *testing.T) {
 		"no JSON":       {integrations.Upstream, func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, "<html>") }},
 		"a lost answer": {integrations.Upstream, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 	} {
-		answer = c.answer
+		answer.Store(&c.answer)
 		if _, err := a.Post(t.Context(), of, "C1", "", chat.Message{Title: "x"}); !integrations.IsKind(err, c.kind) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	pages := 0
-	answer = func(w http.ResponseWriter, r *http.Request) {
+	var pages atomic.Int32
+	listing := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/auth.test" {
 			_, _ = fmt.Fprint(w, `{"ok":true,"team_id":"T1","team":"A"}`)
 			return
 		}
-		pages++
+		pages.Add(1)
 		_, _ = fmt.Fprint(w, `{"ok":true,"channels":[{"id":"C1","name":"a"}],"response_metadata":{"next_cursor":"same"}}`)
-	}
-	if _, err := a.Sync(t.Context(), of); !integrations.IsKind(err, integrations.Upstream) || pages != 2 {
-		t.Errorf("a cursor that repeats: %d pages, %v", pages, err)
+	})
+	answer.Store(&listing)
+	if _, err := a.Sync(t.Context(), of); !integrations.IsKind(err, integrations.Upstream) || pages.Load() != 2 {
+		t.Errorf("a cursor that repeats: %d pages, %v", pages.Load(), err)
 	}
 }
 
