@@ -3,18 +3,15 @@ package main
 import (
 	"context"
 	"io"
-	"net/url"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/services/logpushconnectors"
 	"github.com/svc-observability/svc/server/store"
 )
-
-// logpushPath is the ingest endpoint of a connector.
-const logpushPath = "/v1/logpush/cloudflare/http_requests/"
 
 func (c *cli) adminConnector() *cobra.Command {
 	cmd := group("connector", "Log push connectors, through which a CDN sends its request logs")
@@ -29,7 +26,7 @@ func (c *cli) adminConnector() *cobra.Command {
 	return cmd
 }
 
-// connectorJSON is a log push connector. Only administrators of the installation handle connectors: the API has no message for them.
+// connectorJSON is a log push connector, with the names of the API.
 type connectorJSON struct {
 	Object          string     `json:"object"`
 	ID              string     `json:"id"`
@@ -74,7 +71,7 @@ func (s *session) printConnector(c store.LogpushConnector, secret string) error 
 	v := toConnectorJSON(c)
 	if secret != "" {
 		v.Secret = secret
-		v.DestinationConf = serverAddresses(s.cfg).IngestURL + logpushPath + v.ID + "?secret=" + url.QueryEscape(secret)
+		v.DestinationConf = logpushconnectors.Destination(serverAddresses(s.cfg).IngestURL, v.ID, secret)
 	}
 	return s.print(v, func(w io.Writer) {
 		row(w, "Id", v.ID)

@@ -47,6 +47,7 @@ import (
 	"github.com/svc-observability/svc/server/services/instrumentation"
 	"github.com/svc-observability/svc/server/services/integrationlist"
 	"github.com/svc-observability/svc/server/services/investigations"
+	"github.com/svc-observability/svc/server/services/logpushconnectors"
 	"github.com/svc-observability/svc/server/services/logs"
 	"github.com/svc-observability/svc/server/services/markers"
 	"github.com/svc-observability/svc/server/services/metrics"
@@ -313,6 +314,12 @@ func (a *App) mountServices(
 	}), options...))
 	mount(svcv2connect.NewHostingPlatformsServiceHandler(hostingplatforms.New(hostingplatforms.Config{
 		Store: a.store, Engine: a.integrations, Now: time.Now,
+	}), options...))
+	mount(svcv2connect.NewLogpushConnectorsServiceHandler(logpushconnectors.New(logpushconnectors.Config{
+		Store: a.store, IngestURL: a.ingestURL(), Secret: func() (string, store.Secret) {
+			text := auth.NewSecret(auth.PrefixConnector)
+			return text, a.hasher.Secret(text)
+		},
 	}), options...))
 	mount(svcv2connect.NewDatabasePlatformServiceHandler(a.databasePlatform(), options...))
 	mount(svcv2connect.NewSourceHostingServiceHandler(hosting, options...))

@@ -31,7 +31,8 @@ var bounds = []struct {
 	{limits.NameLength, "full_name ListSourceRepositoriesRequest.search ListChatWorkspaceDestinationsRequest.q " +
 		"QueryPlanetScaleQueryInsightsRequest.database QueryPlanetScaleQueryInsightsRequest.branch ListPlanetScaleEventsRequest.database " +
 		"ListPlanetScaleEventsRequest.branch SelectPlanetScaleOrganizationRequest.organization ConnectHostingPlatformRequest.team " +
-		"ListHostingDeploymentsRequest.project_id"},
+		"ListHostingDeploymentsRequest.project_id CreateLogpushConnectorRequest.zone_name CreateLogpushConnectorRequest.service_name " +
+		"UpdateLogpushConnectorRequest.zone_name UpdateLogpushConnectorRequest.service_name"},
 	{limits.PlatformToken, "ConnectHostingPlatformRequest.token"},
 	{limits.Insights, "QueryPlanetScaleQueryInsightsRequest.limit"},
 	{limits.PlatformEventPage, "ListPlanetScaleEventsRequest.limit"},

@@ -157,3 +157,97 @@ func TestLogpush(t *testing.T) {
 		}
 	}
 }
+
+// TestLogpushConnectors makes a connector by REST, pushes to its destination and changes it, with another organization beside it.
+func TestLogpushConnectors(t *testing.T) {
+	t.Parallel()
+	s := testkit.Start(t, nil)
+	theirs := s.NewOrganization(t, "Other")
+	rest, other := restClient{t, s, s.APIKey}, restClient{t, theirs, theirs.APIKey}
+	list := func(c restClient, method, path, body string) []any {
+		rows, _ := c.call(method, path, body, 200)["data"].([]any)
+		return rows
+	}
+	const path = "/v2/integrations/logpush_connectors"
+	made := rest.call("POST", path, `{"name":" website ","zone_name":"shop.example"}`, 200)
+	id, _ := made["id"].(string)
+	setup, _ := made["setup"].(map[string]any)
+	secret, _ := setup["secret"].(string)
+	if want := s.IngestURL + "/v1/logpush/cloudflare/http_requests/" + id + "?secret=" + secret; setup["destination_conf"] != want ||
+		!strings.HasPrefix(secret, "svc_cf_") || made["service_name"] != "cloudflare/shop.example" || made["name"] != "website" || made["enabled"] != true {
+		t.Fatalf("created: %v", made)
+	}
+	push := func(destination any, want int) {
+		t.Helper()
+		line := fmt.Sprintf(`{"ClientRequestHost":"shop.example","ClientRequestMethod":"GET","ClientRequestURI":"/ok","EdgeResponseStatus":200,"EdgeStartTimestamp":%q,"RayID":"91e8a3f0fb2d9a10"}`,
+			time.Now().UTC().Format(time.RFC3339))
+		deadline := time.Now().Add(20 * time.Second) // a change reaches the gateway a little later
+		for {
+			status, answer := pushLogs(t, fmt.Sprint(destination), line)
+			if status == want {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("pushed: %d %s, want %d", status, answer, want)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	push(setup["destination_conf"], 200)
+	got := rest.call("GET", path+"/"+id, "", 200)
+	if text := fmt.Sprint(got); strings.Contains(text, secret) || got["setup"] != nil || got["object"] != "logpush_connector" {
+		t.Errorf("the connector shows its secret: %s", text)
+	}
+	for _, c := range []struct{ method, path, body string }{
+		{"GET", "/" + id, ""}, {"PATCH", "/" + id, `{"name":"x"}`}, {"POST", "/" + id + "/rotate", "{}"}, {"DELETE", "/" + id, ""},
+	} {
+		if got := other.call(c.method, path+c.path, c.body, 404); tagOf(got) != "@svc/http/errors/IntegrationsNotFoundError" {
+			t.Errorf("another organization, %s: %v", c.method, got)
+		}
+	}
+	if rows := list(other, "GET", path, ""); len(rows) != 0 {
+		t.Errorf("another organization lists %v", rows)
+	}
+	for body, param := range map[string]string{
+		`{"zone_name":"a"}`: "name", `{"name":"a"}`: "zone_name", `{"name":"a","zone_name":"b","service_name":"a\nb"}`: "service_name",
+	} {
+		if e, _ := rest.call("POST", path, body, 400)["error"].(map[string]any); e["param"] != param {
+			t.Errorf("%s: %v", body, e)
+		}
+	}
+
+	rest.call("PATCH", path+"/"+id, `{"enabled":false}`, 200)
+	push(setup["destination_conf"], 401)
+	changed := rest.call("PATCH", path+"/"+id, `{"enabled":true,"service_name":"edge"}`, 200)
+	if changed["service_name"] != "edge" || changed["name"] != "website" || changed["enabled"] != true {
+		t.Errorf("changed: %v", changed)
+	}
+	rotated := rest.call("POST", path+"/"+id+"/rotate", "{}", 200)
+	fresh, _ := rotated["setup"].(map[string]any)
+	push(fresh["destination_conf"], 200)
+	push(setup["destination_conf"], 401)
+	if rotated["secret_rotated_at"] == nil || rotated["id"] != id {
+		t.Errorf("rotated: %v", rotated)
+	}
+	listed := false
+	for _, r := range list(rest, "GET", "/v2/integrations", "") {
+		row, _ := r.(map[string]any)
+		listed = listed || row["id"] == id && row["provider"] == "logpush" && row["status"] == "connected"
+	}
+	if !listed {
+		t.Error("the list of integrations lacks the connector")
+	}
+	stored := func(service string) bool {
+		now := time.Now().UTC()
+		return len(list(rest, "POST", "/v2/logs/search", fmt.Sprintf(`{"start_time":%q,"end_time":%q,"filters":{"service_name":%q}}`,
+			now.Add(-time.Hour).Format(time.RFC3339), now.Add(time.Minute).Format(time.RFC3339), service))) == 1
+	}
+	for deadline := time.Now().Add(20 * time.Second); !stored("cloudflare/shop.example") || !stored("edge"); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the pushed logs are not found")
+		}
+	}
+	rest.call("DELETE", path+"/"+id, "", 200)
+	push(fresh["destination_conf"], 401)
+	rest.call("GET", path+"/"+id, "", 404)
+}

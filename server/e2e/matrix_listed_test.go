@@ -69,6 +69,7 @@ var exemptions = []exemption{
 	},
 	{`(create|update)AlertDestination`, `Integrations(Revoked|Upstream|Persistence|Validation)Error`, "", "takes a chat that refuses or fails: TestChatAlerts"},
 	{`connectHostingPlatform`, `IntegrationsConfigurationError|IntegrationsUpstreamError`, "", "a setting of the server, and a platform that fails: TestHostingOff, TestHostingConnect"},
+	{`(create|rotate)LogpushConnector`, `IntegrationsConfigurationError`, "", "a server that does not know its ingest gateway: TestAddressed in server/services/logpushconnectors"},
 	{`startChatIdentityLink`, `Integrations(Validation|NotFound|Persistence)Error`, "", "takes a session: TestChatIdentity, and installChatConnector, which begins in the same way"},
 	{`deleteChatIdentity`, `Integrations(NotFound|Persistence)Error`, "", "takes a session: TestChatIdentity"},
 	{`listChatWorkspaceDestinations`, `IntegrationsNotConnectedError`, "", "takes a workspace whose access was withdrawn: TestChatRefresh"},
@@ -470,6 +471,8 @@ func provocations(m *contract.Method) []provocation {
 		return []provocation{set("widget_id", "nobody")}
 	case "createCustomIngestKey", "updateCustomIngestKey":
 		return []provocation{set("resource_attributes", []any{map[string]any{"key": "svc_x", "value": "x", "mode": "always_set"}})}
+	case "createLogpushConnector", "updateLogpushConnector":
+		return []provocation{set("zone_name", "a\nb")}
 	case "createAttributeMapping", "updateAttributeMapping":
 		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
 			request["source_context"], request["source_key"], request["target_key"] = "span", "a", "a"
@@ -631,7 +634,7 @@ func (o *operated) link(t *testing.T, mode string) map[string]any {
 // TestMatrixNames checks that the names in the tables of the matrix exist.
 func TestMatrixNames(t *testing.T) {
 	sources := map[string]string{}
-	for _, dir := range []string{".", "../app", "../rpc", "../services/organization", "../services/dashboards/links", "../services/sessionreplays"} {
+	for _, dir := range []string{".", "../app", "../rpc", "../services/organization", "../services/dashboards/links", "../services/sessionreplays", "../services/logpushconnectors"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)

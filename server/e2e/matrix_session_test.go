@@ -81,6 +81,7 @@ var differing = map[string]func(request map[string]any, n int){
 	"updateAttributeMapping": newName,
 	"updateCustomIngestKey":  newName,
 	"updateDashboard":        newName,
+	"updateLogpushConnector": newName,
 	"createAlertRule":        newName,
 	"updateAlertRule":        newName,
 	"createScrapeTarget":     newName,

@@ -365,7 +365,7 @@ func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) st
 	if collection == "/v2/error_issues" { // made of telemetry
 		return seedIssue(t, x.db, s)
 	}
-	if place, ok := strings.CutPrefix(collection, "/v2/integrations/"); ok { // made in a browser
+	if place, ok := strings.CutPrefix(collection, "/v2/integrations/"); ok && place != "logpush_connectors" { // made in a browser
 		if place == "chat_workspaces" {
 			return x.seedWorkspace(t, s)
 		}

@@ -92,6 +92,9 @@ func services() map[string]register {
 		"svc.v2.InvestigationsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterInvestigationsServiceHandlerClient(ctx, mux, svcv2.NewInvestigationsServiceClient(conn))
 		},
+		"svc.v2.LogpushConnectorsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterLogpushConnectorsServiceHandlerClient(ctx, mux, svcv2.NewLogpushConnectorsServiceClient(conn))
+		},
 		"svc.v2.LogsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterLogsServiceHandlerClient(ctx, mux, svcv2.NewLogsServiceClient(conn))
 		},

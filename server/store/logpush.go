@@ -81,11 +81,50 @@ func (s *Store) RollLogpushConnector(ctx context.Context, org principal.OrgID, i
 func (s *Store) SetLogpushConnectorDisabled(ctx context.Context, org principal.OrgID,
 	id uuid.UUID, disabled bool,
 ) (LogpushConnector, error) {
-	return s.changeLogpushConnector(ctx, "updated", org, id, disabled, func(row *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
+	return s.EditLogpushConnector(ctx, org, id, LogpushConnectorEdit{Enabled: Set(!disabled)})
+}
+
+// LogpushConnectorEdit holds the fields of a connector to change.
+type LogpushConnectorEdit struct {
+	Name, ZoneName, ServiceName Patch[string]
+	Enabled                     Patch[bool]
+}
+
+func (e *LogpushConnectorEdit) check() error {
+	var c checker
+	for _, field := range []struct {
+		name  string
+		patch *Patch[string]
+	}{{"name", &e.Name}, {"zone_name", &e.ZoneName}, {"service_name", &e.ServiceName}} {
+		if field.patch.Set {
+			c.name(field.name, &field.patch.Value)
+		}
+	}
+	return c.err()
+}
+
+// EditLogpushConnector applies the fields that are set in edit. ErrInvalid: see InvalidError; only the fields that are set are checked.
+// An edit that changes nothing is not recorded.
+func (s *Store) EditLogpushConnector(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, edit LogpushConnectorEdit,
+) (LogpushConnector, error) {
+	if err := edit.check(); err != nil {
+		return LogpushConnector{}, err
+	}
+	gone := edit.Enabled.Set && !edit.Enabled.Value
+	return s.changeLogpushConnector(ctx, "updated", org, id, gone, func(row *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
+		for _, field := range []struct {
+			patch Patch[string]
+			set   func(string) *ent.LogpushConnectorUpdateOne
+		}{{edit.Name, u.SetName}, {edit.ZoneName, u.SetZoneName}, {edit.ServiceName, u.SetServiceName}} {
+			if field.patch.Set {
+				field.set(field.patch.Value)
+			}
+		}
 		switch {
-		case !disabled:
+		case edit.Enabled.Set && edit.Enabled.Value:
 			u.ClearDisabledAt()
-		case row.DisabledAt == nil:
+		case gone && row.DisabledAt == nil:
 			u.SetDisabledAt(s.stamp())
 		}
 	})

@@ -47,6 +47,7 @@ var noPage = map[string]string{
 	"ErrorIssueWorkflowService/RegisterErrorIssueAgent":     agents,
 	"ErrorIssuesService/CountErrorIssues":                   another,
 	"IngestKeysService/GetCustomIngestKey":                  another,
+	"LogpushConnectorsService/GetLogpushConnector":          another,
 	"LogsService/GetLog":                                    another,
 	"LogsService/QueryLogBreakdown":                         byHand,
 	"MarkersService/GetMarker":                              another,

@@ -133,16 +133,17 @@ func connected(setup integrations.Setup, c store.IntegrationConnection) (*svcv2.
 	return row, nil
 }
 
-// appendLogpush adds the connectors of log push, which are set up on the command line of the server.
+// appendLogpush adds the connectors of log push, doors through which a CDN pushes its request logs.
 func appendLogpush(res *svcv2.ListIntegrationsResponse, pushes []store.LogpushConnector) {
 	setup := integrations.Setup{ID: "logpush", Name: "Cloudflare log push", Class: integrations.ClassCDN}
 	for _, p := range pushes {
 		row := base(setup)
 		row.Id, row.Account, row.ConnectedAt = new(publicid.Encode(publicid.LogpushConnector, p.ID)), &p.ZoneName, timestamppb.New(p.CreatedAt)
 		row.Status, row.Connected = "connected", true
+		row.Error = p.LastError
 		if p.DisabledAt != nil {
 			row.Status, row.Connected = "disconnected", false
-			row.NextAction = new("The operator of this server enables the connector with `svc admin connector`.")
+			row.NextAction = new("An administrator of the organization switches the connector on at " + settingsPage + ".")
 		}
 		res.Data = append(res.Data, row)
 	}

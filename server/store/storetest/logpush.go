@@ -38,6 +38,10 @@ func testLogpushConnectors(t *testing.T, f *fixture) {
 		"get":     func() error { _, err := f.GetLogpushConnector(ctx, other, c.ID); return err },
 		"roll":    func() error { _, err := f.RollLogpushConnector(ctx, other, c.ID, f.secret()); return err },
 		"disable": func() error { _, err := f.SetLogpushConnectorDisabled(ctx, other, c.ID, true); return err },
+		"edit": func() error {
+			_, err := f.EditLogpushConnector(ctx, other, c.ID, store.LogpushConnectorEdit{Name: store.Set("x")})
+			return err
+		},
 		"delete":  func() error { return f.DeleteLogpushConnector(ctx, other, c.ID) },
 		"no such": func() error { return f.DeleteLogpushConnector(ctx, org, uuid.New()) },
 		"hash of another": func() error {
@@ -72,6 +76,12 @@ func testLogpushConnectors(t *testing.T, f *fixture) {
 	if c, err = f.SetLogpushConnectorDisabled(ctx, org, c.ID, false); err != nil || c.DisabledAt != nil {
 		t.Errorf("enabled: %+v, %v", c, err)
 	}
+	c, err = f.EditLogpushConnector(ctx, org, c.ID, store.LogpushConnectorEdit{Name: store.Set(" www "), ServiceName: store.Set("web")})
+	if err != nil || c.Name != "www" || c.ServiceName != "web" || c.ZoneName != "example.com" || c.DisabledAt != nil {
+		t.Errorf("edited: %+v, %v", c, err)
+	}
+	_, err = f.EditLogpushConnector(ctx, org, c.ID, store.LogpushConnectorEdit{ZoneName: store.Set(" ")})
+	wantInvalid(t, "edit", err, "zone_name must not be empty")
 	if err := f.DeleteLogpushConnector(ctx, org, c.ID); err != nil {
 		t.Error(err)
 	}
@@ -80,7 +90,7 @@ func testLogpushConnectors(t *testing.T, f *fixture) {
 	gone := store.Change{Subject: store.SubjectLogpushConnector, Org: org, Hash: secret.Hash, Gone: true}
 	rolled, enabled := gone, gone
 	rolled.Hash, enabled.Gone = in.Secret.Hash, false
-	expect(t, changes, unsubscribe, rolled, gone, gone, enabled, gone)
+	expect(t, changes, unsubscribe, rolled, gone, gone, enabled, enabled, gone)
 
 	_, err = f.CreateLogpushConnector(ctx, org, store.NewLogpushConnector{ZoneName: "a\nb", Secret: f.secret()})
 	wantInvalid(t, "create", err, "name must not be empty; zone_name contains a control character; service_name contains a control character")

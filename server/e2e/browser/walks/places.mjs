@@ -1,9 +1,11 @@
 // Places: the map of services, the sessions of visitors, and the settings with their keys, people and targets.
-export default async ({ page, home, look, settled, allow, problems }, { base }) => {
+export default async ({ page, home, look, settled, allow, problems }, { base, visitor }) => {
   const window = 'from=-3h';
   await page.goto(`${home}/replays?${window}`);
   await settled();
-  const link = await page.locator('table.rows a.main').first().getAttribute('href');
+  // The session of the hostile visitor has a walk of its own. It is the newest when the demo's last session ended before it.
+  const harmless = page.locator('table.rows tbody tr').filter({ hasNotText: visitor });
+  const link = await harmless.locator('a.main').first().getAttribute('href');
   const session = new URL(link, base).pathname.split('/').pop();
   await look(home, {
     map: `/map?${window}`,
@@ -42,7 +44,7 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   await page.waitForURL(/[?&](service|browser)=/);
   await settled();
   // The newest session may have sent nothing but its first trace yet.
-  const clicked = page.locator('table.rows tbody tr').filter({ has: page.locator('td:nth-child(3)', { hasText: /[1-9]/ }) });
+  const clicked = harmless.filter({ has: page.locator('td:nth-child(3)', { hasText: /[1-9]/ }) });
   await clicked
     .filter({ has: page.locator('td:nth-child(4)', { hasText: /^0$/ }) })
     .first()
@@ -108,6 +110,33 @@ export default async ({ page, home, look, settled, allow, problems }, { base }) 
   await page.waitForSelector('dialog[open] .secret code');
   await page.click('dialog[open] button >> text=Done');
   await page.waitForSelector('tr:has-text("Sender of a walk") >> text=traces, logs, metrics, events');
+
+  // A connector of log push shows its destination once, can be renamed, and ends.
+  await page.goto(`${home}/settings/integrations`);
+  await page.click('button >> text=New connector');
+  await page.fill('dialog[open] input[name=name]', 'Zone of a walk');
+  await page.fill('dialog[open] input[name=zone]', 'walk.example');
+  await page.click('dialog[open] button >> text=Create');
+  const destination = await page.locator('dialog[open] .secret code').innerText();
+  must(/\/v1\/logpush\/cloudflare\/http_requests\/cfp_\w+\?secret=svc_cf_/.test(destination), 'a connector has no destination');
+  await page.click('dialog[open] button >> text=Done');
+  await page.click('button[aria-label="Change Zone of a walk"]');
+  await page.click('[role=menuitem] >> text=Edit');
+  await page.fill('dialog[open] input[name=service]', 'edge-of-a-walk');
+  await page.click('dialog[open] button >> text=Save');
+  await page.waitForSelector('tr:has-text("Zone of a walk") >> text=edge-of-a-walk');
+  await page.click('button[aria-label="Change Zone of a walk"]');
+  await page.click('[role=menuitem] >> text=New secret');
+  await page.click('dialog[open] button >> text=New secret');
+  await page.waitForSelector('dialog[open] .secret code');
+  must((await page.locator('dialog[open] .secret code').innerText()) !== destination, 'a new secret is the old one');
+  await page.click('dialog[open] button >> text=Done');
+  await settled();
+  must(!(await page.content()).includes('?secret='), 'the secret of a connector stays on the page');
+  await page.click('button[aria-label="Change Zone of a walk"]');
+  await page.click('[role=menuitem] >> text=Delete');
+  await page.click('dialog[open] button >> text=Delete');
+  await page.waitForSelector('text=No zone pushes its logs');
 
   // An address that the server may not call is refused at the field.
   await page.goto(`${home}/settings/scrape-targets?new=1`);

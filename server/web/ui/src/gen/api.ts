@@ -156,6 +156,12 @@ export interface Calls {
   "InvestigationsService/GetInvestigationReport": [GetInvestigationReportRequest, InvestigationReport];
   "InvestigationsService/ListInvestigations": [ListInvestigationsRequest, ListInvestigationsResponse];
   "InvestigationsService/UpdateInvestigation": [UpdateInvestigationRequest, Investigation];
+  "LogpushConnectorsService/CreateLogpushConnector": [CreateLogpushConnectorRequest, LogpushConnectorWithSetup];
+  "LogpushConnectorsService/DeleteLogpushConnector": [DeleteLogpushConnectorRequest, DeletedLogpushConnector];
+  "LogpushConnectorsService/GetLogpushConnector": [GetLogpushConnectorRequest, LogpushConnector];
+  "LogpushConnectorsService/ListLogpushConnectors": [ListLogpushConnectorsRequest, ListLogpushConnectorsResponse];
+  "LogpushConnectorsService/RotateLogpushConnector": [RotateLogpushConnectorRequest, LogpushConnectorWithSetup];
+  "LogpushConnectorsService/UpdateLogpushConnector": [UpdateLogpushConnectorRequest, LogpushConnector];
   "LogsService/GetLog": [GetLogRequest, Log];
   "LogsService/QueryLogBreakdown": [QueryLogBreakdownRequest, LogBreakdown];
   "LogsService/QueryLogTimeseries": [QueryLogTimeseriesRequest, LogTimeseries];
@@ -1229,6 +1235,12 @@ export interface CreateInvitationRequest {
   role?: "org:admin" | "org:member";
 }
 
+export interface CreateLogpushConnectorRequest {
+  name?: string;
+  zoneName?: string;
+  serviceName?: string;
+}
+
 export interface CreateMarkerRequest {
   kind?: "deploy" | "flag" | "configuration" | "note";
   title?: string;
@@ -1449,6 +1461,10 @@ export interface DeleteInvestigationRequest {
   id?: string;
 }
 
+export interface DeleteLogpushConnectorRequest {
+  id?: string;
+}
+
 export interface DeleteMarkerRequest {
   id?: string;
 }
@@ -1516,6 +1532,12 @@ export interface DeletedIngestKey {
 }
 
 export interface DeletedInvestigation {
+  id?: string;
+  object?: string;
+  deleted?: boolean;
+}
+
+export interface DeletedLogpushConnector {
   id?: string;
   object?: string;
   deleted?: boolean;
@@ -2190,6 +2212,10 @@ export interface GetInvestigationRequest {
 }
 
 export interface GetLogRequest {
+  id?: string;
+}
+
+export interface GetLogpushConnectorRequest {
   id?: string;
 }
 
@@ -3061,6 +3087,18 @@ export interface ListInvitationsResponse {
   nextCursor?: string;
 }
 
+export interface ListLogpushConnectorsRequest {
+  limit?: number;
+  cursor?: string;
+}
+
+export interface ListLogpushConnectorsResponse {
+  object?: string;
+  data?: Array<LogpushConnector>;
+  hasMore?: boolean;
+  nextCursor?: string;
+}
+
 export interface ListMarkersRequest {
   limit?: number;
   cursor?: string;
@@ -3387,6 +3425,47 @@ export interface LogTimeseries {
   series?: Array<TelemetrySeries>;
   truncated?: boolean;
   warnings?: Array<string>;
+}
+
+export interface LogpushConnector {
+  id?: string;
+  object?: string;
+  name?: string;
+  zoneName?: string;
+  serviceName?: string;
+  dataset?: string;
+  enabled?: boolean;
+  secretPrefix?: string;
+  lastReceivedAt?: string;
+  lastError?: string;
+  secretRotatedAt?: string;
+  createdAt?: string;
+  updatedAt?: string;
+  createdBy?: string;
+}
+
+export interface LogpushConnectorWithSetup {
+  id?: string;
+  object?: string;
+  name?: string;
+  zoneName?: string;
+  serviceName?: string;
+  dataset?: string;
+  enabled?: boolean;
+  secretPrefix?: string;
+  lastReceivedAt?: string;
+  lastError?: string;
+  secretRotatedAt?: string;
+  createdAt?: string;
+  updatedAt?: string;
+  createdBy?: string;
+  setup?: LogpushSetup;
+}
+
+export interface LogpushSetup {
+  destinationConf?: string;
+  secret?: string;
+  dataset?: string;
 }
 
 export interface MarkdownDisplay {
@@ -4325,6 +4404,10 @@ export interface RotateDashboardShareRequest {
 export interface RotateDashboardWidgetShareRequest {
   id?: string;
   widgetId?: string;
+}
+
+export interface RotateLogpushConnectorRequest {
+  id?: string;
 }
 
 export interface RunSqlRequest {
@@ -5786,6 +5869,15 @@ export interface UpdateInvestigationRequest {
   status?: "investigating" | "diagnosed" | "resolved" | "failed";
   conclusion?: string;
   assignee?: string;
+  updateMask?: string;
+}
+
+export interface UpdateLogpushConnectorRequest {
+  id?: string;
+  name?: string;
+  zoneName?: string;
+  serviceName?: string;
+  enabled?: boolean;
   updateMask?: string;
 }
 

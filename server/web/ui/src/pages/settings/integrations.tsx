@@ -8,6 +8,7 @@ import { Empty, Load } from "../../parts/states";
 import { ago, exact, stamp } from "../../parts/time";
 import { Chats } from "./chats";
 import { Hosting } from "./hosting";
+import { LogPush } from "./logpush";
 import { useConfirm } from "./parts";
 import { PlanetScale } from "./planetscale";
 
@@ -29,7 +30,10 @@ const access = [
 export function Integrations() {
   const p = useAddress().searchParams;
   const result = outcomes[p.get("result") ?? ""];
+  const { org } = useFrame();
   const found = useCall("IntegrationsService/ListIntegrations", {}, { every: 15_000 });
+  const steps = (rows: Integration[]): Record<string, string | undefined> =>
+    Object.fromEntries(rows.filter((i) => !i.id).map((i) => [i.provider ?? "", step(i, org.role === "org:admin")]));
   return (
     <>
       {result && (
@@ -44,19 +48,25 @@ export function Integrations() {
         {(d) => (
           <div className="panels">
             <SourceHost of={(d.data ?? []).filter((i) => i.provider === "github")} />
-            <Chats next={Object.fromEntries((d.data ?? []).filter((i) => !i.id).map((i) => [i.provider, i.nextAction]))} />
-            <Hosting platform="platform_a" next={(d.data ?? []).find((i) => i.provider === "platform_a" && !i.id)?.nextAction ?? ""} />
-            <Hosting platform="platform_b" next={(d.data ?? []).find((i) => i.provider === "platform_b" && !i.id)?.nextAction ?? ""} />
+            <Chats next={steps(d.data ?? [])} />
+            <Hosting platform="platform_a" next={steps(d.data ?? []).platform_a ?? ""} />
+            <Hosting platform="platform_b" next={steps(d.data ?? []).platform_b ?? ""} />
             <PlanetScale
               available={(d.data ?? []).some((i) => i.provider === "planetscale" && i.status !== "not_configured")}
-              next={(d.data ?? []).find((i) => i.provider === "planetscale" && !i.id)?.nextAction ?? ""}
+              next={steps(d.data ?? []).planetscale ?? ""}
             />
-            <Pushes of={(d.data ?? []).filter((i) => i.class === "cdn")} />
+            <LogPush />
           </div>
         )}
       </Load>
     </>
   );
+}
+
+/** step is the next step with a provider that has no account, in words for this page, which is where accounts are connected. */
+function step(of: Integration, admin: boolean): string | undefined {
+  if (of.status !== "available") return of.nextAction;
+  return admin ? "Connect an account with the button above." : "An administrator of the organization connects an account on this page.";
 }
 
 /** SourceHost is GitHub with the connected accounts. */
@@ -70,7 +80,8 @@ function SourceHost({ of }: { of: Integration[] }) {
   const remove = useAct("SourceHostingService/DisconnectSource", () => sure.done());
   const sure = useConfirm(remove.error, remove.isPending);
   const connect = (): void => install.mutate({ provider: "github" }, { onSuccess: (r) => r.url && window.location.assign(r.url) });
-  const next = of.find((i) => !i.id)?.nextAction;
+  const lacking = of.find((i) => !i.id);
+  const next = lacking && step(lacking, admin);
   return (
     <section className="panel">
       <header>
@@ -191,33 +202,5 @@ function State({ of, now }: { of: SourceConnection; now: number }) {
       )}
       {of.error && <span className="bad"> · {line(of.error, 200)}</span>}
     </>
-  );
-}
-
-/** Pushes lists the connectors of log push, which are made on the command line. */
-function Pushes({ of }: { of: Integration[] }) {
-  if (of.length === 0) return null;
-  return (
-    <section className="panel">
-      <header>
-        <h2>Cloudflare log push</h2>
-      </header>
-      <table className="data fold">
-        <thead>
-          <tr>
-            <th scope="col">Zone</th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {of.map((i) => (
-            <tr key={i.id}>
-              <td className="free">{line(i.account ?? "", 100)}</td>
-              <td className={i.connected ? "good" : "bad"}>{i.status}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   );
 }
