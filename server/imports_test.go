@@ -152,6 +152,7 @@ var seams = []struct {
 	{"github.com/coreos/go-oidc", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
 	{"golang.org/x/oauth2", []string{"server/auth/oidc"}, "one package speaks to the identity provider"},
 	{"github.com/google/go-github", []string{"server/integrations/github"}, "one package speaks to GitHub"},
+	{"gitlab.com/gitlab-org/api/client-go", nil, "it drives the stand-in for GitLab, in tests"},
 	{"github.com/slack-go/slack", []string{"server/integrations/slack"}, "one package speaks to Slack"},
 	{"github.com/bradleyfalzon/ghinstallation", []string{"server/integrations/github"}, "one package speaks to GitHub"},
 	{"golang.org/x/image", []string{"server/pages"}, "one package draws pictures"},

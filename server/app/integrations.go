@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/hooks"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/github"
+	"github.com/svc-observability/svc/server/integrations/gitlab"
 	"github.com/svc-observability/svc/server/integrations/planetscale"
 	"github.com/svc-observability/svc/server/integrations/railway"
 	"github.com/svc-observability/svc/server/integrations/slack"
@@ -21,6 +22,7 @@ import (
 	"github.com/svc-observability/svc/server/scrape"
 	"github.com/svc-observability/svc/server/services/databaseplatform"
 	"github.com/svc-observability/svc/server/services/sourcehosting"
+	"github.com/svc-observability/svc/server/source"
 	"github.com/svc-observability/svc/server/source/pack"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/work"
@@ -53,13 +55,24 @@ func (a *App) providers() ([]integrations.Setup, error) {
 		return nil, err
 	}
 	trust := func(origins ...*url.URL) *egress.Trusted { return egress.Trust(proxy, roots, origins...) }
-	source := integrations.Setup{
-		ID: github.ID, Name: "GitHub", Class: integrations.ClassSource, Settings: config.GitHubSettings(), Tools: github.Tools(),
+	hub := integrations.Setup{
+		ID: github.ID, Name: "GitHub", Class: integrations.ClassSource, Settings: config.GitHubSettings(), Tools: source.Tools(),
 	}
 	if g := a.cfg.GitHub; g.Configured() {
-		source.Provider, err = github.New(github.Config{
+		hub.Provider, err = github.New(github.Config{
 			URL: g.URL, AppID: g.AppID, Slug: g.Slug, ClientID: g.ClientID, ClientSecret: g.ClientSecret.Reveal(),
 			PrivateKey: g.PrivateKey.Reveal(), WebhookSecret: g.WebhookSecret.Reveal(), Trust: trust,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	lab := integrations.Setup{
+		ID: gitlab.ID, Name: gitlab.Name, Class: integrations.ClassSource, Settings: config.GitLabSettings(), Tools: source.Tools(),
+	}
+	if g := a.cfg.GitLab; g.Configured() {
+		lab.Provider, err = gitlab.New(gitlab.Config{
+			URL: g.URL, ClientID: g.ClientID, ClientSecret: g.ClientSecret.Reveal(), Trust: trust, Now: time.Now,
 		})
 		if err != nil {
 			return nil, err
@@ -87,7 +100,7 @@ func (a *App) providers() ([]integrations.Setup, error) {
 		}
 	}
 	hosting, err := a.hostingPlatforms(trust)
-	return append([]integrations.Setup{source, chat, database}, hosting...), err
+	return append([]integrations.Setup{hub, lab, chat, database}, hosting...), err
 }
 
 // hostingPlatforms makes the platforms that run applications. They need no registration, only an address.

@@ -48,6 +48,7 @@ type Config struct {
 	OIDC OIDC
 
 	GitHub            GitHub
+	GitLab            GitLab
 	Slack             Slack
 	RailwayURL        string // empty: organizations cannot connect Railway
 	PlanetScale       PlanetScale

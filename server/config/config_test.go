@@ -52,6 +52,7 @@ func TestDefaults(t *testing.T) {
 		OIDC:   OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
 		GitHub: GitHub{URL: "https://github.com"}, Slack: Slack{URL: "https://slack.com"}, VercelURL: "https://api.vercel.com",
 		RailwayURL:  "https://backboard.railway.com",
+		GitLab:      GitLab{URL: "https://gitlab.com"},
 		PlanetScale: PlanetScale{URL: "https://api.planetscale.com", AuthURL: "https://auth.planetscale.com"},
 		Limits: Limits{
 			QueueMaxBytes: 16 << 30, QueueSegmentBytes: 64 << 20, IngestMaxBodyBytes: 20 << 20, IngestMaxDecompressedBytes: 128 << 20,
@@ -107,6 +108,7 @@ func TestEveryKeyEveryWay(t *testing.T) {
 		KindText: "openid,words", KindPEM: oneLine(privateKey(t)),
 	}
 	app := map[string]string{
+		"SVC_GITLAB_CLIENT_ID": "l", "SVC_GITLAB_CLIENT_SECRET": "s",
 		"SVC_PLANETSCALE_CLIENT_ID": "p", "SVC_PLANETSCALE_CLIENT_SECRET": "s",
 		"SVC_SLACK_CLIENT_ID": "1.2", "SVC_SLACK_CLIENT_SECRET": "s", "SVC_SLACK_SIGNING_SECRET": "s",
 		"SVC_GITHUB_APP_ID": "7", "SVC_GITHUB_SLUG": "a", "SVC_GITHUB_CLIENT_ID": "b", "SVC_GITHUB_CLIENT_SECRET": "c",

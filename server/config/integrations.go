@@ -33,6 +33,19 @@ func GitHubSettings() []string {
 	}
 }
 
+// GitLab is the OAuth application of this server at a GitLab server. Without a ClientID there is none.
+type GitLab struct {
+	URL          string
+	ClientID     string
+	ClientSecret Secret
+}
+
+// Configured reports whether the operator has set the application up.
+func (g GitLab) Configured() bool { return g.ClientID != "" }
+
+// GitLabSettings are the settings that set the application up.
+func GitLabSettings() []string { return []string{"gitlab-client-id", "gitlab-client-secret"} }
+
 // Slack is the Slack app of this server. Without a ClientID there is none.
 type Slack struct {
 	URL           string
@@ -66,11 +79,14 @@ func PlanetScaleSettings() []string {
 
 // validateIntegrations finds registrations of which a part is missing.
 func (c *Config) validateIntegrations() []error {
-	g, s, p := c.GitHub, c.Slack, c.PlanetScale
+	g, l, s, p := c.GitHub, c.GitLab, c.Slack, c.PlanetScale
 	return slices.Concat(
 		c.whole("the GitHub App", GitHubSettings(), map[string]bool{
 			"github-app-id": g.AppID != 0, "github-slug": g.Slug != "", "github-client-id": g.ClientID != "",
 			"github-client-secret": g.ClientSecret != "", "github-private-key": g.PrivateKey != "", "github-webhook-secret": g.WebhookSecret != "",
+		}),
+		c.whole("the application at GitLab", GitLabSettings(), map[string]bool{
+			"gitlab-client-id": l.ClientID != "", "gitlab-client-secret": l.ClientSecret != "",
 		}),
 		c.whole("the Slack app", SlackSettings(), map[string]bool{
 			"slack-client-id": s.ClientID != "", "slack-client-secret": s.ClientSecret != "", "slack-signing-secret": s.SigningSecret != "",

@@ -84,3 +84,30 @@ func TestGitHubSettings(t *testing.T) {
 		}
 	}
 }
+
+// A half-set registration at GitLab names what is missing, and a server of one's own has its address.
+func TestGitLabSettings(t *testing.T) {
+	for given, missing := range map[string]string{
+		"SVC_GITLAB_CLIENT_ID=i": "gitlab-client-secret", "SVC_GITLAB_CLIENT_SECRET=s": "gitlab-client-id",
+	} {
+		if _, err := Load(Sources{Environ: []string{given}}); err == nil || !strings.Contains(err.Error(), "needs also "+missing) {
+			t.Errorf("%s: %v does not name %s", given, err, missing)
+		}
+	}
+	for address, want := range map[string]string{"": "https://gitlab.com", "https://git.corp.example/": "https://git.corp.example", "https://x/y": ""} {
+		environ := []string{"SVC_GITLAB_CLIENT_ID=i", "SVC_GITLAB_CLIENT_SECRET=s"}
+		if address != "" {
+			environ = append(environ, "SVC_GITLAB_URL="+address)
+		}
+		cfg, err := Load(Sources{Environ: environ})
+		if want == "" {
+			if err == nil {
+				t.Errorf("%s is taken", address)
+			}
+			continue
+		}
+		if err != nil || cfg.GitLab.URL != want || !cfg.GitLab.Configured() {
+			t.Errorf("%q: %v, %v", address, cfg, err)
+		}
+	}
+}

@@ -261,6 +261,21 @@ func Keys() []Key {
 			assign: secret(func(c *Config) *Secret { return &c.GitHub.WebhookSecret }),
 		},
 		{
+			Name: "gitlab-url", Kind: KindURL, Default: "https://gitlab.com",
+			Help:   "GitLab, or a GitLab server of your own, whose projects organizations may connect",
+			assign: origin(func(c *Config) *string { return &c.GitLab.URL }),
+		},
+		{
+			Name: "gitlab-client-id", Kind: KindText,
+			Help:   "application id of the OAuth application that is registered at GitLab for this server; it and `gitlab-client-secret` are given together, or not at all",
+			assign: text(func(c *Config) *string { return &c.GitLab.ClientID }),
+		},
+		{
+			Name: "gitlab-client-secret", Kind: KindSecret,
+			Help:   "secret of that application",
+			assign: secret(func(c *Config) *Secret { return &c.GitLab.ClientSecret }),
+		},
+		{
 			Name: "slack-url", Kind: KindURL, Default: "https://slack.com",
 			Help:   "Slack, whose workspaces organizations may connect",
 			assign: origin(func(c *Config) *string { return &c.Slack.URL }),

@@ -88,7 +88,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if token := r.PathValue("token"); token != "" {
 		var c store.IntegrationConnection
 		c, err = h.cfg.Engine.Hooked(ctx, setup.ID, token)
-		d = integrations.Delivery{Account: c.ExternalID, Sync: true, Kind: "hint"}
+		d = integrations.Delivery{Sync: true, Kind: "hint"}
+		if hooker, ok := setup.Provider.(integrations.Hooker); ok && err == nil {
+			d, err = hooker.Hook(h.cfg.Engine.HookSecret(c), r.Header, body)
+		}
+		d.Account = c.ExternalID
 	} else {
 		d, err = verifier.Verify(r.Header, body)
 	}

@@ -27,6 +27,13 @@ func (e *Engine) HookURL(c store.IntegrationConnection) string {
 	return strings.TrimRight(e.cfg.BaseURL, "/") + "/integrations/" + c.Provider + "/webhook/" + e.HookToken(c)
 }
 
+// HookSecret is the key with which a provider signs deliveries to that address, in the form of Standard Webhooks. It follows from the account
+// as well.
+func (e *Engine) HookSecret(c store.IntegrationConnection) string {
+	sum := sha256.Sum256([]byte(e.cfg.Hash("webhook secret " + c.ID.String())))
+	return "whsec_" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
 // Hooked finds the account of a token. ErrForged: the token is not one of ours, or its account is gone.
 func (e *Engine) Hooked(ctx context.Context, provider, token string) (store.IntegrationConnection, error) {
 	parts := strings.Split(token, ".")

@@ -125,8 +125,17 @@ type ChatProvider interface {
 // SourceProvider is a provider of the class source.
 type SourceProvider interface {
 	Provider
-	// Host reads the repositories of an account.
-	Host(c store.IntegrationConnection) (source.Host, error)
+	// Host reads the repositories of an account. Whoever needs a host calls Engine.SourceHost.
+	Host(c Connection, renew Renew) (source.Host, error)
+}
+
+// Renew returns an account with newer credentials than those it is given, which the provider no longer takes. The error is a problem.
+type Renew func(ctx context.Context, c Connection) (Connection, error)
+
+// Hooker is a provider whose deliveries come to the secret addresses of accounts; see Engine.HookURL.
+type Hooker interface {
+	// Hook reads a delivery about an account. ErrForged: it is signed, but not with the secret; see Engine.HookSecret.
+	Hook(secret string, header http.Header, body []byte) (Delivery, error)
 }
 
 // Callback is what the provider sent with the browser.

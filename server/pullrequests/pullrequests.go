@@ -186,9 +186,9 @@ func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.Erro
 		if !ok || provider.BaseURL() != c.BaseURL || !account.Admits(row.ExternalID) || account.CodeAccess == source.AccessOff {
 			continue
 		}
-		host, err := provider.Host(c)
+		host, err := r.engine.SourceHost(provider, c)
 		if err != nil {
-			return place{}, err
+			return place{}, unreadable(err)
 		}
 		at := place{row.ID, row.FullName, host}
 		if account.Limited {

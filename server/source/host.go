@@ -43,6 +43,11 @@ type Host interface {
 	FileURL(repository, sha, path string) string
 }
 
+// Tools are the tools of the MCP server that read from source hosts.
+func Tools() []string {
+	return []string{"list_source_repositories", "search_source_code", "read_source_file", "ci_runs", "compare_commits"}
+}
+
 // Repository is a repository at a host.
 type Repository struct {
 	ExternalID, FullName, HTMLURL, DefaultBranch, ETag string

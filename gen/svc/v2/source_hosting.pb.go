@@ -150,7 +150,12 @@ type SourceConnection struct {
 	// Time of the last connect.
 	ConnectedAt *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=connected_at,json=connectedAt" json:"connected_at,omitempty"`
 	// Time of the last synchronization that succeeded. Null before the first.
-	LastSyncAt    *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=last_sync_at,json=lastSyncAt" json:"last_sync_at,omitempty"`
+	LastSyncAt *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=last_sync_at,json=lastSyncAt" json:"last_sync_at,omitempty"`
+	// Secret address for webhooks of groups and projects, by which changes arrive at once. Null for callers who do not administer the
+	// organization, at hosts whose app has a webhook of its own, and if the host cannot reach this server.
+	WebhookUrl *string `protobuf:"bytes,17,opt,name=webhook_url,json=webhookUrl" json:"webhook_url,omitempty"`
+	// Signing secret for these webhooks. Null where `webhook_url` is.
+	WebhookSecret *string `protobuf:"bytes,18,opt,name=webhook_secret,json=webhookSecret" json:"webhook_secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -297,10 +302,24 @@ func (x *SourceConnection) GetLastSyncAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *SourceConnection) GetWebhookUrl() string {
+	if x != nil && x.WebhookUrl != nil {
+		return *x.WebhookUrl
+	}
+	return ""
+}
+
+func (x *SourceConnection) GetWebhookSecret() string {
+	if x != nil && x.WebhookSecret != nil {
+		return *x.WebhookSecret
+	}
+	return ""
+}
+
 // Selects the host.
 type GetSourceHostRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the host, `github`.
+	// Short name of the host: `github` or `gitlab`.
 	Provider      string `protobuf:"bytes,1,opt,name=provider" json:"provider,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -346,7 +365,7 @@ func (x *GetSourceHostRequest) GetProvider() string {
 // How to connect an account.
 type InstallSourceHostRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the host, `github`.
+	// Short name of the host: `github` or `gitlab`.
 	Provider string `protobuf:"bytes,1,opt,name=provider" json:"provider,omitempty"`
 	// Page of this server that the browser shows afterwards, as a path. The settings page when left out.
 	ReturnTo      *string `protobuf:"bytes,2,opt,name=return_to,json=returnTo" json:"return_to,omitempty"`
@@ -1197,21 +1216,21 @@ var File_svc_v2_source_hosting_proto protoreflect.FileDescriptor
 
 const file_svc_v2_source_hosting_proto_rawDesc = "" +
 	"\n" +
-	"\x1bsvc/v2/source_hosting.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xac\x02\n" +
+	"\x1bsvc/v2/source_hosting.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xb4\x02\n" +
 	"\n" +
 	"SourceHost\x12)\n" +
-	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vsource_hostR\x06object\x12(\n" +
-	"\bprovider\x18\x02 \x01(\tB\f\xfa\xf9\x18\b\x1a\x06githubR\bprovider\x12 \n" +
+	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vsource_hostR\x06object\x120\n" +
+	"\bprovider\x18\x02 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x06github\x1a\x06gitlabR\bprovider\x12 \n" +
 	"\x04name\x18\x03 \x01(\tB\f\xfa\xf9\x18\b\"\x06GitHubR\x04name\x12\x1c\n" +
 	"\tavailable\x18\x04 \x01(\bR\tavailable\x12M\n" +
 	"\x05state\x18\x05 \x01(\tB7\xfa\xf9\x183\x1a\tconnected\x1a\fdisconnected\x1a\tsuspended\x1a\rnot_connectedR\x05state\x12:\n" +
-	"\vconnections\x18\x06 \x03(\v2\x18.svc.v2.SourceConnectionR\vconnections\"\x97\a\n" +
+	"\vconnections\x18\x06 \x03(\v2\x18.svc.v2.SourceConnectionR\vconnections\"\x81\b\n" +
 	"\x10SourceConnection\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
 	"\x04intgR\x02id\x12/\n" +
-	"\x06object\x18\x02 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11source_connectionR\x06object\x12(\n" +
-	"\bprovider\x18\x03 \x01(\tB\f\xfa\xf9\x18\b\x1a\x06githubR\bprovider\x123\n" +
+	"\x06object\x18\x02 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11source_connectionR\x06object\x120\n" +
+	"\bprovider\x18\x03 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x06github\x1a\x06gitlabR\bprovider\x123\n" +
 	"\bbase_url\x18\x04 \x01(\tB\x18\xfa\xf9\x18\x14\"\x12https://github.comR\abaseUrl\x12/\n" +
 	"\raccount_login\x18\x05 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\"\x04acmeR\faccountLogin\x12;\n" +
@@ -1228,7 +1247,10 @@ const file_svc_v2_source_hosting_proto_rawDesc = "" +
 	"\fconnected_by\x18\x0e \x01(\tB\x05\xaa\x01\x02\b\x01R\vconnectedBy\x12E\n" +
 	"\fconnected_at\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\vconnectedAt\x12<\n" +
 	"\flast_sync_at\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"lastSyncAt\"2\n" +
+	"lastSyncAt\x12,\n" +
+	"\vwebhook_url\x18\x11 \x01(\tB\v\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\n" +
+	"webhookUrl\x122\n" +
+	"\x0ewebhook_secret\x18\x12 \x01(\tB\v\xfa\xf9\x18\x02\x10\x01\xaa\x01\x02\b\x01R\rwebhookSecret\"2\n" +
 	"\x14GetSourceHostRequest\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\"~\n" +
 	"\x18InstallSourceHostRequest\x12\x1a\n" +
@@ -1258,13 +1280,13 @@ const file_svc_v2_source_hosting_proto_rawDesc = "" +
 	"\xfa\xf9\x18\x06\n" +
 	"\x04intgR\x02id\x12/\n" +
 	"\x06object\x18\x02 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11source_connectionR\x06object\x12\x18\n" +
-	"\adeleted\x18\x03 \x01(\bR\adeleted\"\xf7\x04\n" +
+	"\adeleted\x18\x03 \x01(\bR\adeleted\"\xff\x04\n" +
 	"\x10SourceRepository\x12\x1a\n" +
 	"\x02id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
 	"\x04repoR\x02id\x12/\n" +
-	"\x06object\x18\x02 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11source_repositoryR\x06object\x12(\n" +
-	"\bprovider\x18\x03 \x01(\tB\f\xfa\xf9\x18\b\x1a\x06githubR\bprovider\x12/\n" +
+	"\x06object\x18\x02 \x01(\tB\x17\xfa\xf9\x18\x13\x1a\x11source_repositoryR\x06object\x120\n" +
+	"\bprovider\x18\x03 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x06github\x1a\x06gitlabR\bprovider\x12/\n" +
 	"\rconnection_id\x18\x04 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
 	"\x04intgR\fconnectionId\x12,\n" +

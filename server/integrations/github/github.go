@@ -92,12 +92,7 @@ func (a *App) Name() string { return "GitHub" }
 func (a *App) Class() string { return integrations.ClassSource }
 
 // Tools implements integrations.Provider.
-func (a *App) Tools() []string { return Tools() }
-
-// Tools are the tools that read from source hosts.
-func Tools() []string {
-	return []string{"list_source_repositories", "search_source_code", "read_source_file", "ci_runs", "compare_commits"}
-}
+func (a *App) Tools() []string { return source.Tools() }
 
 // BaseURL implements integrations.Provider.
 func (a *App) BaseURL() string { return a.web.String() }
@@ -153,9 +148,9 @@ func (a *App) forget(id int64) {
 	delete(a.hosts, id)
 }
 
-// Host implements integrations.SourceProvider.
-func (a *App) Host(c store.IntegrationConnection) (source.Host, error) {
-	id, err := installationID(c)
+// Host implements integrations.SourceProvider. The app makes its own tokens, so there is nothing to renew.
+func (a *App) Host(c integrations.Connection, _ integrations.Renew) (source.Host, error) {
+	id, err := installationID(c.IntegrationConnection)
 	if err != nil {
 		return nil, err
 	}

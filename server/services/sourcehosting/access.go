@@ -61,9 +61,9 @@ func (s *Service) openRow(ctx context.Context, caller *principal.Principal, row 
 	if !ok || provider.BaseURL() != c.BaseURL {
 		return nil, apierr.New(apierr.IntegrationsUpstream, "The operator of this server has not set up "+c.BaseURL+".")
 	}
-	host, err := provider.Host(c)
+	host, err := s.Engine.SourceHost(provider, c)
 	if err != nil {
-		return nil, repositoryErrors().Failure(ctx, err)
+		return nil, failed(ctx, err, apierr.VcsRepoUnavailable)
 	}
 	r := &opened{row, c, account, host}
 	return r, s.prove(ctx, r)

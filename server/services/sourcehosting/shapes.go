@@ -6,23 +6,31 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/source"
 	"github.com/svc-observability/svc/server/store"
 )
 
-func connectionToProto(c store.IntegrationConnection) (*svcv2.SourceConnection, error) {
+// connectionToProto describes an account to a caller. Only administrators learn the secret address for webhooks.
+func (s *Service) connectionToProto(caller *principal.Principal, c store.IntegrationConnection) (*svcv2.SourceConnection, error) {
 	account, err := source.ReadAccount(c.Settings)
 	if err != nil {
 		return nil, err
 	}
-	return &svcv2.SourceConnection{
+	out := &svcv2.SourceConnection{
 		Id: publicid.Encode(publicid.Integration, c.ID), Object: "source_connection", Provider: c.Provider, BaseUrl: c.BaseURL,
 		AccountLogin: c.Name, AccountType: account.Type, RepositorySelection: account.Selection, Limited: account.Limited, Status: c.State,
 		Error: present(c.LastSyncError), CodeAccess: account.CodeAccess, MissingPermissions: account.Missing,
 		SettingsUrl: account.SettingsURL, ConnectedBy: present(string(c.ConnectedBy)), ConnectedAt: timestamppb.New(c.ConnectedAt),
 		LastSyncAt: stamp(orZero(c.LastSyncAt)),
-	}, nil
+	}
+	setup, _ := s.Engine.Provider(c.Provider)
+	if _, hooked := setup.Provider.(integrations.Hooker); hooked && caller.IsAdmin() && s.Engine.Reachable() {
+		out.WebhookUrl, out.WebhookSecret = present(s.Engine.HookURL(c)), present(s.Engine.HookSecret(c))
+	}
+	return out, nil
 }
 
 func repositoryToProto(r store.SourceRepository, provider string) *svcv2.SourceRepository {

@@ -82,7 +82,7 @@ func repositoryErrors() storeerr.Resource {
 func (s *Service) provider(name string) (integrations.Setup, error) {
 	setup, known := s.Engine.Provider(name)
 	if !known || setup.Class != integrations.ClassSource {
-		return setup, apierr.New(apierr.UnknownVcsProvider, "The server knows no source host of this name; it knows github.")
+		return setup, apierr.New(apierr.UnknownVcsProvider, "The server knows no source host of this name; it knows github and gitlab.")
 	}
 	return setup, nil
 }
@@ -109,7 +109,7 @@ func (s *Service) GetSourceHost(ctx context.Context, req *svcv2.GetSourceHostReq
 		if c.Provider != setup.ID {
 			continue
 		}
-		row, err := connectionToProto(c)
+		row, err := s.connectionToProto(caller, c)
 		if err != nil {
 			return nil, connectionErrors().Failure(ctx, err)
 		}
@@ -167,7 +167,7 @@ func (s *Service) UpdateSourceConnection(ctx context.Context, req *svcv2.UpdateS
 	if err != nil {
 		return nil, connectionErrors().Failure(ctx, err)
 	}
-	return connectionToProto(c)
+	return s.connectionToProto(caller, c)
 }
 
 // SyncSourceConnection makes the synchronization of an account due.
@@ -180,7 +180,7 @@ func (s *Service) SyncSourceConnection(ctx context.Context, req *svcv2.SyncSourc
 	if err != nil {
 		return nil, connectionErrors().Failure(ctx, err)
 	}
-	return connectionToProto(c)
+	return s.connectionToProto(caller, c)
 }
 
 // DisconnectSource deletes an account with its repositories and their copies.
@@ -194,7 +194,7 @@ func (s *Service) DisconnectSource(ctx context.Context, req *svcv2.DisconnectSou
 	if err != nil {
 		return nil, connectionErrors().Failure(ctx, err)
 	}
-	if err := s.Store.DisconnectIntegration(ctx, caller.Org, id); err != nil {
+	if err := s.Engine.Disconnect(ctx, caller.Org, id, s.Store.DisconnectIntegration); err != nil {
 		return nil, connectionErrors().Failure(ctx, err)
 	}
 	for _, r := range rows {

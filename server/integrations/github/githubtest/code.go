@@ -1,21 +1,22 @@
 package githubtest
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/svc-observability/svc/server/source/gittest"
 )
 
 // Repository is a git repository of the hub.
 type Repository struct {
+	*gittest.Repository
+
 	ID                int64
 	FullName          string
 	Private, Archived bool
@@ -24,8 +25,7 @@ type Repository struct {
 	// Runs are the runs of CI, newest first.
 	Runs []Run
 
-	folder string
-	pulls  []*Pull
+	pulls []*Pull
 }
 
 // Run is a run of CI.
@@ -40,62 +40,18 @@ type Run struct {
 // AddRepository makes a repository with one commit that has the files, and gives an installation access to it.
 func (h *Hub) AddRepository(t testing.TB, i *Installation, name string, files map[string]string) *Repository {
 	t.Helper()
-	r := &Repository{FullName: i.Account + "/" + name, Private: true, folder: t.TempDir()}
-	r.git(t, "init", "-q", "-b", "main")
-	r.Commit(t, "Begin", files)
-	h.Change(func() {
-		h.nextID++
-		r.ID = h.nextID
-		h.repositories[r.ID] = r
-		i.Repositories = append(i.Repositories, r.ID)
-	})
+	return h.AddGit(i, name, gittest.New(t, files))
+}
+
+// AddGit gives an installation access to a repository.
+func (h *Hub) AddGit(i *Installation, name string, git *gittest.Repository) *Repository {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.nextID++
+	r := &Repository{Repository: git, ID: h.nextID, FullName: i.Account + "/" + name, Private: true}
+	h.repositories[r.ID] = r
+	i.Repositories = append(i.Repositories, r.ID)
 	return r
-}
-
-// Commit writes files, deletes those with an empty text, and commits. It returns the id of the commit.
-func (r *Repository) Commit(t testing.TB, message string, files map[string]string) string {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(r.folder, name)
-		if text == "" {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r.git(t, "add", "-A")
-	r.git(t, "commit", "-q", "--allow-empty", "-m", message)
-	return r.git(t, "rev-parse", "HEAD")
-}
-
-// Branch makes a branch at the newest commit and checks it out. Tag makes a tag there.
-func (r *Repository) Branch(t testing.TB, name string) { r.git(t, "checkout", "-q", "-B", name) }
-
-// Tag makes a tag at the newest commit.
-func (r *Repository) Tag(t testing.TB, name string) { r.git(t, "tag", name) }
-
-func (r *Repository) git(t testing.TB, args ...string) string {
-	t.Helper()
-	out, err := r.run(t.Context(), args...)
-	if err != nil {
-		t.Fatalf("git %v: %v: %s", args, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-func (r *Repository) run(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = r.folder
-	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada",
-		"GIT_COMMITTER_EMAIL=ada@example.com", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
-	return cmd.Output()
 }
 
 // code adds the endpoints of repositories.
@@ -144,74 +100,66 @@ func (h *Hub) inRepository(next func(http.ResponseWriter, *http.Request, *Reposi
 }
 
 func (h *Hub) commit(w http.ResponseWriter, r *http.Request, repo *Repository) {
-	sha, err := repo.run(r.Context(), "rev-parse", "--verify", "-q", r.PathValue("ref")+"^{commit}")
-	if err != nil {
+	id := repo.Resolve(r.Context(), r.PathValue("ref"))
+	if id == "" {
 		refuse(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+r.PathValue("ref"))
 		return
 	}
-	id := strings.TrimSpace(string(sha))
 	if strings.Contains(r.Header.Get("Accept"), ".sha") {
 		_, _ = w.Write([]byte(id))
 		return
 	}
 	out := h.commitJSON(r.Context(), repo, id)
-	before := emptyTree // that of the first commit
+	before := gittest.EmptyTree
 	if parents, _ := out["parents"].([]any); len(parents) > 0 {
 		before = id + "^"
 	}
-	out["files"] = repo.changes(r.Context(), before, id)
+	out["files"] = changesJSON(repo.Changes(r.Context(), before, id))
 	answer(w, out)
 }
-
-// emptyTree is the id of a tree without files.
-const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 // commits lists the commits of a file.
 func (h *Hub) commits(w http.ResponseWriter, r *http.Request, repo *Repository) {
 	q := r.URL.Query()
-	args := []string{"log", "--format=%H", "-n", q.Get("per_page")}
-	if since := q.Get("since"); since != "" {
-		args = append(args, "--since="+since)
-	}
-	list, err := repo.run(r.Context(), append(args, q.Get("sha"), "--", q.Get("path"))...)
-	if err != nil {
+	most, _ := strconv.Atoi(q.Get("per_page"))
+	list, ok := repo.List(r.Context(), q.Get("sha"), q.Get("path"), q.Get("since"), most)
+	if !ok {
 		refuse(w, http.StatusNotFound, "Not Found")
 		return
 	}
 	out := []any{}
-	for _, sha := range strings.Fields(string(list)) {
+	for _, sha := range list {
 		out = append(out, h.commitJSON(r.Context(), repo, sha))
 	}
 	answer(w, out)
 }
 
 func (h *Hub) commitJSON(ctx context.Context, repo *Repository, sha string) map[string]any {
-	out, err := repo.run(ctx, "show", "-s", "--format=%an%x00%ae%x00%aI%x00%cI%x00%P%x00%B", sha)
-	parts := strings.SplitN(string(out), "\x00", 6)
-	if err != nil || len(parts) != 6 {
+	c, ok := repo.Show(ctx, sha)
+	if !ok {
 		return nil
 	}
 	parents := []any{}
-	for _, p := range strings.Fields(parts[4]) {
+	for _, p := range c.Parents {
 		parents = append(parents, map[string]any{"sha": p})
 	}
 	return map[string]any{
 		"sha": sha, "html_url": h.URL + "/" + repo.FullName + "/commit/" + sha, "author": map[string]any{"login": "ada"}, "parents": parents,
 		"commit": map[string]any{
-			"message":   strings.TrimSpace(parts[5]),
-			"author":    map[string]any{"name": parts[0], "email": parts[1], "date": parts[2]},
-			"committer": map[string]any{"name": parts[0], "email": parts[1], "date": parts[3]},
+			"message":   c.Message,
+			"author":    map[string]any{"name": c.Author, "email": c.Email, "date": c.Authored},
+			"committer": map[string]any{"name": c.Author, "email": c.Email, "date": c.Committed},
 		},
 	}
 }
 
 func (h *Hub) branch(w http.ResponseWriter, r *http.Request, repo *Repository) {
-	sha, err := repo.run(r.Context(), "rev-parse", "--verify", "-q", "refs/heads/"+r.PathValue("branch"))
-	if err != nil {
+	sha := repo.Resolve(r.Context(), "refs/heads/"+r.PathValue("branch"))
+	if sha == "" {
 		refuse(w, http.StatusNotFound, "Branch not found")
 		return
 	}
-	answer(w, map[string]any{"name": r.PathValue("branch"), "commit": map[string]any{"sha": strings.TrimSpace(string(sha))}})
+	answer(w, map[string]any{"name": r.PathValue("branch"), "commit": map[string]any{"sha": sha}})
 }
 
 func (h *Hub) tarball(w http.ResponseWriter, r *http.Request, repo *Repository) {
@@ -233,7 +181,7 @@ func (h *Hub) archive(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	prefix := strings.ReplaceAll(repo.FullName, "/", "-") + "-" + r.PathValue("sha")[:7] + "/"
-	out, err := repo.run(r.Context(), "archive", "--format=tar.gz", "--prefix="+prefix, r.PathValue("sha"))
+	out, err := repo.Run(r.Context(), "archive", "--format=tar.gz", "--prefix="+prefix, r.PathValue("sha"))
 	if err != nil {
 		http.NotFound(w, r)
 		return
@@ -244,34 +192,31 @@ func (h *Hub) archive(w http.ResponseWriter, r *http.Request) {
 
 func (h *Hub) contents(w http.ResponseWriter, r *http.Request, repo *Repository) {
 	name := r.PathValue("path")
-	line, err := repo.run(r.Context(), "ls-tree", "-l", r.URL.Query().Get("ref"), "--", name)
-	fields := strings.Fields(string(line))
-	if err != nil || len(fields) < 5 {
+	node, ok := repo.Entry(r.Context(), r.URL.Query().Get("ref"), name)
+	if !ok {
 		refuse(w, http.StatusNotFound, "Not Found")
 		return
 	}
-	mode, kind, sha := fields[0], fields[1], fields[2]
-	size, _ := strconv.Atoi(fields[3])
-	out := map[string]any{"name": filepath.Base(name), "path": name, "sha": sha, "size": size, "type": "file"}
+	out := map[string]any{"name": filepath.Base(name), "path": name, "sha": node.SHA, "size": node.Size, "type": "file"}
 	switch {
-	case kind == "tree":
+	case node.Type == "tree":
 		answer(w, []any{})
 		return
-	case kind == "commit":
+	case node.Type == "commit":
 		out["type"], out["submodule_git_url"] = "file", h.URL+"/sub.git"
-	case mode == "120000":
+	case node.Mode == "120000":
 		out["type"] = "symlink"
-	case size > 1<<20:
+	case node.Size > 1<<20:
 		out["encoding"], out["content"] = "none", ""
 	default:
-		text, _ := repo.run(r.Context(), "cat-file", "blob", sha)
+		text, _ := repo.Run(r.Context(), "cat-file", "blob", node.SHA)
 		out["encoding"], out["content"] = "base64", base64.StdEncoding.EncodeToString(text)
 	}
 	answer(w, out)
 }
 
 func (h *Hub) blob(w http.ResponseWriter, r *http.Request, repo *Repository) {
-	text, err := repo.run(r.Context(), "cat-file", "blob", r.PathValue("sha"))
+	text, err := repo.Run(r.Context(), "cat-file", "blob", r.PathValue("sha"))
 	if err != nil {
 		refuse(w, http.StatusNotFound, "Not Found")
 		return
@@ -281,16 +226,16 @@ func (h *Hub) blob(w http.ResponseWriter, r *http.Request, repo *Repository) {
 
 func (h *Hub) compare(w http.ResponseWriter, r *http.Request, repo *Repository) {
 	base, head, _ := strings.Cut(r.PathValue("range"), "...")
-	merge, err := repo.run(r.Context(), "merge-base", base, head)
+	merge, err := repo.Run(r.Context(), "merge-base", base, head)
 	if err != nil {
 		refuse(w, http.StatusNotFound, "Not Found")
 		return
 	}
-	counts, _ := repo.run(r.Context(), "rev-list", "--left-right", "--count", base+"..."+head)
+	counts, _ := repo.Run(r.Context(), "rev-list", "--left-right", "--count", base+"..."+head)
 	var behind, ahead int
 	_, _ = fmt.Sscan(string(counts), &behind, &ahead)
 	status := map[[2]bool]string{{false, false}: "identical", {true, false}: "ahead", {false, true}: "behind", {true, true}: "diverged"}[[2]bool{ahead > 0, behind > 0}]
-	list, _ := repo.run(r.Context(), "rev-list", "--reverse", base+".."+head)
+	list, _ := repo.Run(r.Context(), "rev-list", "--reverse", base+".."+head)
 	commits := []any{}
 	all := strings.Fields(string(list))
 	from, to := h.page(w, r, len(all), 100)
@@ -300,34 +245,20 @@ func (h *Hub) compare(w http.ResponseWriter, r *http.Request, repo *Repository) 
 	id := strings.TrimSpace(string(merge))
 	answer(w, map[string]any{
 		"status": status, "ahead_by": ahead, "behind_by": behind, "total_commits": ahead, "commits": commits,
-		"merge_base_commit": map[string]any{"sha": id}, "files": repo.changes(r.Context(), id, head),
+		"merge_base_commit": map[string]any{"sha": id}, "files": changesJSON(repo.Changes(r.Context(), id, head)),
 		"html_url": h.URL + "/" + repo.FullName + "/compare/" + base + "..." + head,
 	})
 }
 
-// changes lists the files that differ, with their patches.
-func (r *Repository) changes(ctx context.Context, from, to string) []any {
-	list, _ := r.run(ctx, "diff", "--numstat", "-z", "--no-renames", from, to)
+func changesJSON(list []gittest.Change) []any {
 	out := []any{}
-	for entry := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
-		f := strings.SplitN(string(entry), "\t", 3)
-		if len(f) != 3 {
-			continue
+	for _, c := range list {
+		change := map[string]any{"filename": c.Path, "status": c.Status, "additions": c.Added, "deletions": c.Deleted}
+		if c.Previous != "" {
+			change["previous_filename"] = c.Previous
 		}
-		added, _ := strconv.Atoi(f[0])
-		deleted, _ := strconv.Atoi(f[1])
-		patch, _ := r.run(ctx, "diff", "--no-renames", from, to, "--", f[2])
-		status := "modified"
-		switch {
-		case bytes.Contains(patch, []byte("\nnew file mode")):
-			status = "added"
-		case bytes.Contains(patch, []byte("\ndeleted file mode")):
-			status = "removed"
-		}
-		_, text, _ := strings.Cut(string(patch), "\n@@")
-		change := map[string]any{"filename": f[2], "status": status, "additions": added, "deletions": deleted}
-		if text != "" {
-			change["patch"] = "@@" + text
+		if c.Patch != "" {
+			change["patch"] = strings.TrimSuffix(c.Patch, "\n")
 		}
 		out = append(out, change)
 	}

@@ -31,10 +31,10 @@ func (h *Hub) Propose(r *Repository, branch, title string) *Pull {
 // Merge squashes a pull request into main at a time, as GitHub does, and returns the commit.
 func (h *Hub) Merge(t testing.TB, r *Repository, p *Pull, at time.Time) string {
 	t.Helper()
-	r.git(t, "checkout", "-q", "main")
-	r.git(t, "merge", "-q", "--squash", p.Branch)
-	r.git(t, "commit", "-q", "--allow-empty", "-m", fmt.Sprintf("%s (#%d)", p.Title, p.Number))
-	sha := r.git(t, "rev-parse", "HEAD")
+	r.Git(t, "checkout", "-q", "main")
+	r.Git(t, "merge", "-q", "--squash", p.Branch)
+	r.Git(t, "commit", "-q", "--allow-empty", "-m", fmt.Sprintf("%s (#%d)", p.Title, p.Number))
+	sha := r.Git(t, "rev-parse", "HEAD")
 	h.Change(func() { p.State, p.MergedAt, p.MergeCommit = "closed", at, sha })
 	return sha
 }

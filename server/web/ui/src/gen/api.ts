@@ -5346,6 +5346,8 @@ export interface SourceConnection {
   connectedBy?: string;
   connectedAt?: string;
   lastSyncAt?: string;
+  webhookUrl?: string;
+  webhookSecret?: string;
 }
 
 export interface SourceFile {

@@ -1,0 +1,112 @@
+// Package gitlab connects GitLab, its public server or one of an organization's own: the projects that a person may read at least as a
+// reporter, through an OAuth application. Access tokens last two hours and are renewed by the engine.
+//
+// The client is our own. The official library reads every answer to its end, whatever its size, waits by itself where a limit is near, and
+// leaves out what the status 404 says. It drives the stand-in in tests.
+package gitlab
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/egress"
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/integrations/jsoncall"
+	"github.com/svc-observability/svc/server/source"
+)
+
+// ID is the short name of the provider, Name that for people.
+const (
+	ID   = "gitlab"
+	Name = "GitLab"
+)
+
+// Config is the registration of our OAuth application at one server.
+type Config struct {
+	// URL is the server, https://gitlab.com or one of an organization's own.
+	URL                    string
+	ClientID, ClientSecret string
+	// Trust makes the client for the addresses of the server.
+	Trust func(origins ...*url.URL) *egress.Trusted
+	Now   func() time.Time
+}
+
+// App implements integrations.SourceProvider, integrations.LoginProvider, integrations.Refresher, integrations.Revoker and
+// integrations.Hooker. It is safe for concurrent use.
+type App struct {
+	cfg Config
+	web *url.URL
+	// client asks for JSON, files for the contents of files and commits.
+	client, files jsoncall.Caller
+}
+
+const (
+	callTime    = 10 * time.Second
+	archiveTime = 2 * time.Minute
+	// largest bounds an answer: a comparison holds the patches of all files.
+	largest = 32 << 20
+)
+
+// New returns the app.
+func New(cfg Config) (*App, error) {
+	web, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("gitlab: %w", err)
+	}
+	trusted := cfg.Trust(web)
+	return &App{
+		cfg: cfg, web: web,
+		client: jsoncall.Caller{Name: Name, Client: trusted.Client(callTime), Sort: sortProblem, Most: largest},
+		files:  jsoncall.Caller{Name: Name, Client: trusted.Client(archiveTime), Sort: sortProblem},
+	}, nil
+}
+
+// ID implements integrations.Provider.
+func (a *App) ID() string { return ID }
+
+// Name implements integrations.Provider.
+func (a *App) Name() string { return Name }
+
+// Class implements integrations.Provider.
+func (a *App) Class() string { return integrations.ClassSource }
+
+// Tools implements integrations.Provider.
+func (a *App) Tools() []string { return source.Tools() }
+
+// BaseURL implements integrations.Provider.
+func (a *App) BaseURL() string { return a.web.String() }
+
+// SameAccount implements integrations.Provider.
+func (a *App) SameAccount(before, now json.RawMessage) bool {
+	was, err := source.ReadAccount(before)
+	is, failed := source.ReadAccount(now)
+	return err == nil && failed == nil && was.Same(is)
+}
+
+// Reconnected implements integrations.Provider.
+func (a *App) Reconnected(before, now json.RawMessage) (json.RawMessage, error) {
+	account, err := source.ReadAccount(now)
+	if err != nil {
+		return nil, err
+	}
+	return account.Reconnected(before).JSON()
+}
+
+// Host implements integrations.SourceProvider.
+func (a *App) Host(c integrations.Connection, renew integrations.Renew) (source.Host, error) {
+	tokens, err := readTokens(c.Credentials)
+	if err != nil {
+		return nil, err
+	}
+	return &host{&session{app: a, connection: c, tokens: tokens, renew: renew}}, nil
+}
+
+// Verify implements integrations.Verifier. An OAuth application has no webhook of its own: people make those of their groups and projects,
+// so deliveries come to the secret addresses of accounts; see Hook.
+func (a *App) Verify(http.Header, []byte) (integrations.Delivery, error) {
+	return integrations.Delivery{}, integrations.ErrForged
+}

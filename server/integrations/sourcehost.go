@@ -1,0 +1,62 @@
+package integrations
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/svc-observability/svc/server/source"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// SourceHost opens the host of a source account. The error is a problem, or one of the provider's settings.
+func (e *Engine) SourceHost(p SourceProvider, c store.IntegrationConnection) (source.Host, error) {
+	opened, err := e.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.Host(opened, e.renewed)
+}
+
+const (
+	// renewWait is how long a request of a person waits for the worker to renew credentials, renewPoll the pause between two looks.
+	renewWait = 5 * time.Second
+	renewPoll = 50 * time.Millisecond
+)
+
+// renewed waits until the worker of an account has stored newer credentials than those of c. Only the worker renews them, because two that
+// do so at once would void each other's tokens.
+func (e *Engine) renewed(ctx context.Context, c Connection) (Connection, error) {
+	var asked time.Time
+	tick := time.NewTicker(renewPoll)
+	defer tick.Stop()
+	for {
+		row, err := e.cfg.Store.GetIntegrationConnection(ctx, c.Org, c.ID)
+		switch {
+		case errors.Is(err, store.ErrNotFound):
+			return c, NewProblem(Gone, err, "The account is no longer connected.")
+		case err != nil:
+			return c, NewProblem(Upstream, err, "The access to the account could not be renewed.")
+		case row.State == store.IntegrationReconnectNeeded, row.State == store.IntegrationDisconnected:
+			return c, NewProblem(Suspended, nil, "The provider no longer accepts our access.")
+		case !bytes.Equal(row.Credentials, c.IntegrationConnection.Credentials):
+			return e.Open(row)
+		}
+		now := e.cfg.Now()
+		switch {
+		case asked.IsZero():
+			asked = now
+			if err := e.cfg.Store.MakeIntegrationDue(ctx, c.Org, c.ID); err != nil {
+				return c, NewProblem(Upstream, err, "The access to the account could not be renewed.")
+			}
+		case row.SyncDueAt == nil, row.SyncDueAt.After(now), now.Sub(asked) >= renewWait: // the worker was there, or is busy
+			return c, NewProblem(Upstream, nil, "The access to the account could not be renewed. Try again in a minute.")
+		}
+		select {
+		case <-ctx.Done():
+			return c, NewProblem(Upstream, ctx.Err(), "The access to the account could not be renewed in time.")
+		case <-tick.C:
+		}
+	}
+}
