@@ -19,7 +19,7 @@ const (
 	// signedFor is how old, or how new, a signed delivery may be.
 	signedFor = 5 * time.Minute
 	// hookPause is the least time between two readings of an account after deliveries.
-	hookPause = time.Minute
+	hookPause = 10 * time.Second
 )
 
 // Hook implements integrations.Hooker. The address is secret, so a delivery without a signature is taken. One that is signed, as Standard

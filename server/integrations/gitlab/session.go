@@ -24,14 +24,16 @@ type session struct {
 	tokens tokens
 }
 
-// lastMoment is how long before its end a token is no longer used.
-const lastMoment = 10 * time.Second
+// usable reports whether a token has not ended, nor ends in the next moments.
+func (t tokens) usable(now time.Time) bool {
+	return now.Before(t.ExpiresAt.Add(-min(10*time.Second, t.ExpiresAt.Sub(t.From)/8)))
+}
 
 // token returns the access token; one that has ended is renewed first.
 func (s *session) token(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.renew == nil || s.app.cfg.Now().Before(s.tokens.ExpiresAt.Add(-lastMoment)) {
+	if s.renew == nil || s.tokens.usable(s.app.cfg.Now()) {
 		return s.tokens.Access, nil
 	}
 	return s.renewed(ctx)
@@ -113,7 +115,7 @@ func (s *session) get(ctx context.Context, query url.Values, etag string, into a
 // open asks for a content. The caller closes its body.
 func (s *session) open(ctx context.Context, query url.Values, parts ...string) (res *http.Response, err error) {
 	err = s.ask(ctx, query, "", parts, func(r *http.Request) (err error) {
-		res, err = s.app.files.Open(r)
+		res, err = s.app.files.Open(r) //nolint:bodyclose // the caller of open closes it
 		return err
 	})
 	return res, err

@@ -97,7 +97,7 @@ export function Repositories() {
                                           sure.ask({
                                             title: `Delete ${line(r.fullName ?? "", 80)}?`,
                                             act: "Delete",
-                                            text: "Only our record of it is deleted. Nothing changes at GitHub.",
+                                            text: "Only our record of it is deleted. Nothing changes at the source host.",
                                             run: () => remove.mutate({ id: r.id ?? "" }),
                                           }),
                                       },
