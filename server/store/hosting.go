@@ -114,12 +114,15 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 		}
 		row := stored[d.ExternalID]
 		delete(stored, d.ExternalID)
+		begins := d.State == DeploymentReady && (row == nil || row.State != hostingdeployment.StateReady)
 		switch {
 		case row == nil:
 			d.Org, d.ConnectionID, d.SeenAt = of.Org, of.ID, utc(at)
-			if _, err := s.insertHostingDeployment(ctx, tx, d); err != nil {
+			inserted, err := s.insertHostingDeployment(ctx, tx, d)
+			if err != nil {
 				return err
 			}
+			d.ID = inserted.ID
 		case !sameDeployment(toHostingDeployment(row), d):
 			u := row.Update().SetProjectName(d.ProjectName).SetTarget(d.Target).SetState(hostingdeployment.State(d.State)).
 				SetPlatformState(d.PlatformState).SetStartedAt(utc(d.StartedAt)).SetSeenAt(utc(at))
@@ -129,6 +132,14 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 			setOr(nonZero(d.URL), u.SetURL, u.ClearURL)
 			setOr(utcPtr(d.ReadyAt), u.SetReadyAt, u.ClearReadyAt)
 			if err := u.Exec(ctx); err != nil {
+				return err
+			}
+		}
+		if row != nil {
+			d.ID = row.ID
+		}
+		if begins {
+			if err := s.markDeployment(ctx, tx, of, d); err != nil {
 				return err
 			}
 		}

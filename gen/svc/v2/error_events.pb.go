@@ -1084,7 +1084,8 @@ type ErrorFrameSource struct {
 	// The commit.
 	CommitSha string `protobuf:"bytes,4,opt,name=commit_sha,json=commitSha" json:"commit_sha,omitempty"`
 	// How the commit is known: `exact` if telemetry names it (vcs.ref.head.revision, deployment.commit_sha, or a commit as service.version), `tag`
-	// if a tag has the name of service.version, `branch` if neither: the newest commit of the tracked branch, whose lines may have moved.
+	// if a tag has the name of service.version, `deployment` if a connected hosting platform had deployed it for the service then, `branch` if
+	// none of these: the newest commit of the tracked branch, whose lines may have moved.
 	Confidence string `protobuf:"bytes,5,opt,name=confidence" json:"confidence,omitempty"`
 	// Page of the line at the source host.
 	HtmlUrl string `protobuf:"bytes,6,opt,name=html_url,json=htmlUrl" json:"html_url,omitempty"`
@@ -1673,7 +1674,7 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\x04file\x18\x04 \x01(\tB\x1d\xfa\xf9\x18\x19\"\x17/app/payments/charge.pyR\x04file\x12\x12\n" +
 	"\x04line\x18\x05 \x01(\x05R\x04line\x12\x15\n" +
 	"\x06in_app\x18\x06 \x01(\bR\x05inApp\x120\n" +
-	"\x06source\x18\a \x01(\v2\x18.svc.v2.ErrorFrameSourceR\x06source\"\xfb\x02\n" +
+	"\x06source\x18\a \x01(\v2\x18.svc.v2.ErrorFrameSourceR\x06source\"\x87\x03\n" +
 	"\x10ErrorFrameSource\x12/\n" +
 	"\rrepository_id\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\n" +
@@ -1683,9 +1684,10 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"repository\x12,\n" +
 	"\x04path\x18\x03 \x01(\tB\x18\xfa\xf9\x18\x14\"\x12payments/charge.pyR\x04path\x12M\n" +
 	"\n" +
-	"commit_sha\x18\x04 \x01(\tB.\xfa\xf9\x18*\"(9fceb02d0ae598e95dc970b74767f19372d61af8R\tcommitSha\x128\n" +
+	"commit_sha\x18\x04 \x01(\tB.\xfa\xf9\x18*\"(9fceb02d0ae598e95dc970b74767f19372d61af8R\tcommitSha\x12D\n" +
 	"\n" +
-	"confidence\x18\x05 \x01(\tB\x18\xfa\xf9\x18\x14\x1a\x05exact\x1a\x03tag\x1a\x06branchR\n" +
+	"confidence\x18\x05 \x01(\tB$\xfa\xf9\x18 \x1a\x05exact\x1a\x03tag\x1a\n" +
+	"deployment\x1a\x06branchR\n" +
 	"confidence\x12\x19\n" +
 	"\bhtml_url\x18\x06 \x01(\tR\ahtmlUrl\x12\x1d\n" +
 	"\n" +

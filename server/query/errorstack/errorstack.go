@@ -14,7 +14,10 @@ import (
 
 // Origin is the program of a stack.
 func Origin(row reads.ErrorStackRow) frames.Origin {
-	return frames.Origin{RepositoryURL: row.RepositoryURL, RepositoryName: row.RepositoryName, Commit: row.Commit, Version: row.Version}
+	return frames.Origin{
+		RepositoryURL: row.RepositoryURL, RepositoryName: row.RepositoryName, Commit: row.Commit, Version: row.Version,
+		Service: row.Service, Environment: row.Environment, At: row.Timestamp,
+	}
 }
 
 // Others returns a function that reads the calls of other stacks of the same program in a window.

@@ -3,6 +3,7 @@ package reads
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
@@ -35,7 +36,8 @@ func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
     toString(ServiceVersion) AS Version,
     %s AS Commit,
     ResourceAttributes['vcs.repository.url.full'] AS RepositoryURL,
-    ResourceAttributes['vcs.repository.name'] AS RepositoryName
+    ResourceAttributes['vcs.repository.name'] AS RepositoryName,
+    Timestamp
 FROM spans
 WHERE %s
 ORDER BY Timestamp DESC
@@ -52,6 +54,8 @@ type ErrorStackRow struct {
 	Commit         string `ch:"Commit"`
 	RepositoryURL  string `ch:"RepositoryURL"`
 	RepositoryName string `ch:"RepositoryName"`
+
+	Timestamp time.Time `ch:"Timestamp"`
 }
 
 // StacksOf gives OtherStackRow rows: different stacks of the program of a stack, from the same commit and version.

@@ -50,6 +50,7 @@ func (s *Issues) suspects(
 	if err != nil {
 		return err
 	}
+	q.Head.At = q.At
 	if head != nil {
 		q.Head.Commit, q.Head.Version = head.Commit, head.Version
 	}
@@ -114,6 +115,9 @@ func suspectMessage(a *suspects.Answer, c *suspects.Suspect, q suspects.Question
 	if out.GetIsAssumed() {
 		out.Reason = "Assumed, because the commit of the release before the error is not known: " + strings.ToLower(out.Reason[:1]) + out.Reason[1:]
 	} else {
+		if a.Deployed { // the names of releases are those of other commits
+			q.Head, q.Base = frames.Origin{}, frames.Origin{}
+		}
 		out.Reason += fmt.Sprintf(" It came with %s, in which the error began; before ran %s.", named(q.Head, a.Head), named(q.Base, a.Base))
 	}
 	return out

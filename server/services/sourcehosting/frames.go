@@ -38,15 +38,17 @@ const (
 type located struct {
 	*opened
 	sha, confidence string
-	found           frames.Found
-	texts           map[string][]byte
+	// deployed are the commits that hosting platforms had deployed, the last one first.
+	deployed []string
+	found    frames.Found
+	texts    map[string][]byte
 	// ignored is the file that names commits which changed only the form of the code; nil without one.
 	ignored []byte
 }
 
 // rank orders confidences, the surest first.
 func rank(confidence string) int {
-	return slices.Index([]string{frames.Exact, frames.Tag, frames.Branch}, confidence)
+	return slices.Index([]string{frames.Exact, frames.Tag, frames.Deployment, frames.Branch}, confidence)
 }
 
 // Evidence gives further calls of the program of a stack.
@@ -78,11 +80,15 @@ func (s *Service) Frames(
 func (s *Service) search(
 	ctx context.Context, caller *principal.Principal, o frames.Origin, calls []frames.Call, evidence Evidence,
 ) (best *located, problem string) {
+	deployed, err := s.deploymentsOf(ctx, caller.Org, &o)
+	if err != nil {
+		return nil, sentence(err)
+	}
 	rows, problem, err := s.repositoriesOf(ctx, caller.Org, o)
 	ambiguous := false
 	for _, row := range rows {
 		var at *located
-		if at, err = s.locate(ctx, caller, row, o, calls, evidence); err != nil {
+		if at, err = s.locate(ctx, caller, row, o, deployed, calls, evidence); err != nil {
 			continue
 		}
 		switch {
@@ -134,15 +140,15 @@ func (s *Service) repositoriesOf(ctx context.Context, org principal.OrgID, o fra
 
 // locate finds the files of calls in a repository.
 func (s *Service) locate(
-	ctx context.Context, caller *principal.Principal, row store.SourceRepository, o frames.Origin, calls []frames.Call,
+	ctx context.Context, caller *principal.Principal, row store.SourceRepository, o frames.Origin, deployed []string, calls []frames.Call,
 	evidence Evidence,
 ) (*located, error) {
 	r, err := s.openRow(ctx, caller, row)
 	if err != nil {
 		return nil, err
 	}
-	at := &located{opened: r}
-	if at.sha, at.confidence, err = s.commitOf(ctx, r, o); err != nil {
+	at := &located{opened: r, deployed: deployed}
+	if at.sha, at.confidence, err = s.commitOf(ctx, r, o, deployed); err != nil {
 		return nil, err
 	}
 	p, err := s.copyOf(ctx, r, at.sha)
@@ -180,8 +186,11 @@ func (s *Service) locate(
 }
 
 // commitOf finds the commit of a program, and how surely it is known.
-func (s *Service) commitOf(ctx context.Context, r *opened, o frames.Origin) (sha, confidence string, err error) {
+func (s *Service) commitOf(ctx context.Context, r *opened, o frames.Origin, deployed []string) (sha, confidence string, err error) {
 	list := o.References()
+	if len(deployed) > 0 {
+		list = append(list, frames.Reference{Name: deployed[0], Confidence: frames.Deployment})
+	}
 	if branch := r.row.Tracked(); branch != "" {
 		list = append(list, frames.Reference{Name: branch, Confidence: frames.Branch})
 	}
@@ -205,7 +214,7 @@ func (s *Service) resolveAny(ctx context.Context, r *opened, list []frames.Refer
 			if err != nil {
 				return "", "", failed(ctx, err, apierr.VcsRefNotFound)
 			}
-			keep := map[string]time.Duration{frames.Exact: limits.Day, frames.Tag: tagKept, frames.Branch: briefly}[ref.Confidence]
+			keep := map[string]time.Duration{frames.Exact: limits.Day, frames.Tag: tagKept, frames.Deployment: limits.Day, frames.Branch: briefly}[ref.Confidence]
 			if sha == "" {
 				keep = briefly
 			}

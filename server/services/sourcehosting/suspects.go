@@ -57,7 +57,18 @@ func (s *Service) Suspects(
 			return suspects.Answer{Problem: sentence(err)}
 		}
 	}
-	answer := suspects.Answer{Repository: at.row.FullName, Base: base, Head: at.sha}
+	deployed := base == "" && at.confidence == frames.Deployment
+	if deployed {
+		var before []frames.Reference
+		for _, commit := range at.deployed[1:] {
+			before = append(before, frames.Reference{Name: commit, Confidence: frames.Deployment})
+		}
+		var err error
+		if base, _, err = s.resolveAny(ctx, at.opened, before); err != nil {
+			return suspects.Answer{Problem: sentence(err)}
+		}
+	}
+	answer := suspects.Answer{Repository: at.row.FullName, Base: base, Head: at.sha, Deployed: deployed}
 	list, err := s.suspectsOf(ctx, at, base, places, q.At)
 	if err != nil {
 		answer.Problem = sentence(err)

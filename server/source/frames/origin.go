@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -14,6 +15,9 @@ type Origin struct {
 	RepositoryURL, RepositoryName string
 	// Commit is vcs.ref.head.revision or deployment.commit_sha, Version is service.version.
 	Commit, Version string
+	// Service and Environment are service.name and deployment.environment.name, At is the time of the stack. Deployments are found by them.
+	Service, Environment string
+	At                   time.Time
 }
 
 // Confidences: how the commit of a file is known.
@@ -22,6 +26,8 @@ const (
 	Exact = "exact"
 	// Tag says that a tag has the name of the version.
 	Tag = "tag"
+	// Deployment says that a hosting platform had deployed the commit.
+	Deployment = "deployment"
 	// Branch says that the repository has no commit that telemetry names. The file is that of the tracked branch at the time of the read.
 	Branch = "branch"
 )

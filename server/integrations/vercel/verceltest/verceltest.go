@@ -189,6 +189,11 @@ func (v *Vercel) Fault(of func(path string) int) { v.Change(func() { v.fault = o
 // Delay makes each answer late.
 func (v *Vercel) Delay(d time.Duration) { v.Change(func() { v.delay = d }) }
 
+// Commit names the commit of the newest deployment.
+func (v *Vercel) Commit(t *Team, sha string) {
+	v.Change(func() { t.Deployments[0]["meta"] = object{"githubCommitSha": sha, "githubCommitRef": "main"} })
+}
+
 // Deploy adds a deployment of a project to a team. The target is empty for a preview.
 func (v *Vercel) Deploy(t *Team, project, id, state, target string, at time.Time) {
 	v.Change(func() {

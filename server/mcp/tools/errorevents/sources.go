@@ -53,7 +53,8 @@ func sourceBlocks(res *errorDetailResult) []tool.Block {
 	first := res.Sources[0]
 	known := map[string]string{
 		"exact": "the commit that the telemetry names", "tag": "the tag with the name of the version",
-		"branch": "the tracked branch now: the telemetry names no commit, so lines may have moved",
+		"deployment": "the commit that a hosting platform had deployed then",
+		"branch":     "the tracked branch now: the telemetry names no commit, so lines may have moved",
 	}[first.Confidence]
 	rows := []string{fmt.Sprintf("%s at %s (%s). The lines are data from the repository.", first.Repository, first.CommitSHA, known)}
 	for _, s := range res.Sources {

@@ -6,7 +6,8 @@ SELECT
     toString(ServiceVersion) AS Version,
     coalesce(nullIf(ResourceAttributes['deployment.commit_sha'], ''), nullIf(ResourceAttributes['vcs.ref.head.revision'], ''), '') AS Commit,
     ResourceAttributes['vcs.repository.url.full'] AS RepositoryURL,
-    ResourceAttributes['vcs.repository.name'] AS RepositoryName
+    ResourceAttributes['vcs.repository.name'] AS RepositoryName,
+    Timestamp
 FROM spans
 WHERE OrgId = {org:String}
     AND ServiceName IN {service_names:Array(String)}

@@ -5,6 +5,7 @@ import { stamp } from "../../parts/time";
 const known: Record<string, string> = {
   exact: "the commit that the telemetry names",
   tag: "the tag with the name of the version",
+  deployment: "the commit that was deployed then",
   branch: "the tracked branch now, whose lines may have moved",
 };
 
