@@ -362,3 +362,29 @@ func TestGitLabFix(t *testing.T) {
 	}
 	eventually(t, "the verdict", func() bool { return b.rest.call("GET", path, "", 200)["workflow_state"] == "done" })
 }
+
+// TestGitLabPage connects GitLab in a browser, shows the secret address for its webhooks, changes who reads, and disconnects.
+func TestGitLabPage(t *testing.T) {
+	t.Parallel()
+	b := newLabBench(t)
+	page := b.s.BaseURL + "/o/default/settings/integrations"
+	const panel = "section.panel:has(h2:text-is('GitLab'))"
+	steps := append([]step{open(b.s.BaseURL + "/login")}, signInSteps(b.s.AdminEmail, b.s.AdminPassword)...)
+	steps = append(steps, awaitPage(b.s.BaseURL+"/o/"), open(page), read("before", panel), click(panel+" button:text-is('Connect an account')"),
+		awaitPage(page+"?integration=gitlab&result=connected"), read("connected", ".notice"), read("row", panel+" tbody tr td:has-text('ada')"),
+		read("state", panel+" td:has-text('read ')"), click(panel+" button:has-text('Show the secret address')"), read("hook", panel+" .secret"),
+		look("gitlab"), click(panel+" button[aria-label='More about ada']"), click("text=Disconnect"), look("gitlab-disconnect"),
+		click("dialog button:text-is('Disconnect')"), read("after", panel+" :text('No account connected')"))
+	got := walk(t, []string{b.s.BaseURL, b.lab.URL}, steps...)
+	for name, want := range map[string]string{
+		"before": "No account connected", "connected": "The account is connected", "row": "user, all repositories", "state": "connected",
+		"hook": b.s.BaseURL + "/integrations/gitlab/webhook/", "after": "No account connected",
+	} {
+		if !strings.Contains(fmt.Sprint(got.Seen[name]), want) {
+			t.Errorf("%s: %q, want %q", name, got.Seen[name], want)
+		}
+	}
+	if !strings.Contains(fmt.Sprint(got.Seen["hook"]), "whsec_") || b.lab.Good("ada") != 0 {
+		t.Errorf("the secret is not shown, or %d tokens are still good", b.lab.Good("ada"))
+	}
+}

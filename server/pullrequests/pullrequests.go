@@ -201,6 +201,7 @@ func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.Erro
 				at.name = seen.FullName
 			}
 		}
+		source.Bind(host, at.name, row.ExternalID)
 		return at, nil
 	}
 	return place{}, errNowhere

@@ -43,6 +43,19 @@ type Host interface {
 	FileURL(repository, sha, path string) string
 }
 
+// Binder is a host that can read a repository by its id, so another one that takes the name over is not read instead.
+type Binder interface {
+	// Bind says which repository a name means.
+	Bind(repository, externalID string)
+}
+
+// Bind tells a host which repository a name means, if the host can use it.
+func Bind(h Host, repository, externalID string) {
+	if b, ok := h.(Binder); ok {
+		b.Bind(repository, externalID)
+	}
+}
+
 // Tools are the tools of the MCP server that read from source hosts.
 func Tools() []string {
 	return []string{"list_source_repositories", "search_source_code", "read_source_file", "ci_runs", "compare_commits"}

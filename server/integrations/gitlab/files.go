@@ -3,7 +3,11 @@ package gitlab
 import (
 	"bytes"
 	"context"
+	"crypto/sha1" //nolint:gosec // G505: git's ids are made with it
+	"encoding/hex"
+	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"path"
 	"strconv"
@@ -16,7 +20,7 @@ import (
 // Archive implements source.Host. GitLab's archives hold the contents of LFS pointers unless it is asked for the pointers.
 func (h *host) Archive(ctx context.Context, repo, sha string) (io.ReadCloser, error) {
 	query := url.Values{"sha": {sha}, "include_lfs_blobs": {"false"}}
-	res, err := h.open(ctx, query, inProject(repo, "repository", "archive.tar.gz")...)
+	res, err := h.open(ctx, query, h.in(repo, "repository", "archive.tar.gz")...)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +30,7 @@ func (h *host) Archive(ctx context.Context, repo, sha string) (io.ReadCloser, er
 // File implements source.Host. A content is asked for in its raw form, whose header says how large it is, so one that is too large is not
 // read. GitLab gives the target of a link as its content, and knows no content of a submodule: the folder says what they are.
 func (h *host) File(ctx context.Context, repo, sha, name string, limit int64) (source.File, error) {
-	res, err := h.open(ctx, url.Values{"ref": {sha}}, inProject(repo, "repository", "files", name, "raw")...)
+	res, err := h.open(ctx, url.Values{"ref": {sha}}, h.in(repo, "repository", "files", name, "raw")...)
 	if integrations.IsKind(err, integrations.NotFound) {
 		if node, ok, failed := h.entry(ctx, repo, sha, name); failed == nil && ok && node.Type == "commit" {
 			return source.File{Kind: source.KindSubmodule, SHA: node.ID}, nil
@@ -37,17 +41,22 @@ func (h *host) File(ctx context.Context, repo, sha, name string, limit int64) (s
 		return source.File{}, err
 	}
 	defer func() { _ = res.Body.Close() }()
-	f := source.File{SHA: res.Header.Get("X-Gitlab-Blob-Id")}
-	if f.Size, err = strconv.ParseInt(res.Header.Get("X-Gitlab-Size"), 10, 64); err != nil || f.SHA == "" {
-		return source.File{}, integrations.NewProblem(integrations.Upstream, err, "GitLab's answer does not describe the file.")
-	}
+	f := source.File{SHA: res.Header.Get("X-Gitlab-Blob-Id"), Size: sizeOf(res)}
 	if f.Size > limit {
 		f.Kind = source.KindBinary
 		return f, nil
 	}
-	content, err := io.ReadAll(io.LimitReader(res.Body, f.Size+1))
-	if err != nil || int64(len(content)) != f.Size {
+	content, err := io.ReadAll(io.LimitReader(res.Body, limit+1))
+	switch {
+	case err != nil, f.Size >= 0 && int64(len(content)) != f.Size:
 		return source.File{}, integrations.NewProblem(integrations.Upstream, err, "GitLab's answer was cut off.")
+	case int64(len(content)) > limit:
+		f.Kind, f.Size = source.KindBinary, int64(len(content))
+		return f, nil
+	}
+	f.Size = int64(len(content))
+	if f.SHA == "" {
+		f.SHA = blobID(content)
 	}
 	if mayBeLink(content) {
 		node, ok, err := h.entry(ctx, repo, sha, name)
@@ -64,6 +73,22 @@ func (h *host) File(ctx context.Context, repo, sha, name string, limit int64) (s
 		f.Content = content
 	}
 	return f, nil
+}
+
+// sizeOf is the size of a content as its headers tell it; -1 if they do not.
+func sizeOf(res *http.Response) int64 {
+	if size, err := strconv.ParseInt(res.Header.Get("X-Gitlab-Size"), 10, 64); err == nil {
+		return size
+	}
+	return res.ContentLength
+}
+
+// blobID is the id that git gives a content.
+func blobID(content []byte) string {
+	h := sha1.New() //nolint:gosec // G401: git's ids are made with it
+	_, _ = fmt.Fprintf(h, "blob %d\x00", len(content))
+	_, _ = h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // mayBeLink reports whether a content can be the target of a link: one path.
@@ -102,7 +127,7 @@ func (h *host) entry(ctx context.Context, repo, sha, name string) (n node, ok bo
 	for page := 1; page <= folderPages; page++ {
 		var list []node
 		query.Set("page", strconv.Itoa(page))
-		res, err := h.get(ctx, query, "", &list, inProject(repo, "repository", "tree")...)
+		res, err := h.get(ctx, query, "", &list, h.in(repo, "repository", "tree")...)
 		if err != nil {
 			return node{}, false, err
 		}

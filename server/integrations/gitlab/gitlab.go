@@ -102,7 +102,7 @@ func (a *App) Host(c integrations.Connection, renew integrations.Renew) (source.
 	if err != nil {
 		return nil, err
 	}
-	return &host{&session{app: a, connection: c, tokens: tokens, renew: renew}}, nil
+	return &host{session: &session{app: a, connection: c, tokens: tokens, renew: renew}, ids: map[string]string{}}, nil
 }
 
 // Verify implements integrations.Verifier. An OAuth application has no webhook of its own: people make those of their groups and projects,

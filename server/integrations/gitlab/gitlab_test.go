@@ -308,6 +308,34 @@ func TestAccess(t *testing.T) {
 	}
 }
 
+// TestNames: a project that is read by its id is not mistaken for one that takes its name over.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	shop := b.lab.AddProject(t, "acme/shop", map[string]string{"README.md": "# Shop\n"})
+	other := b.lab.AddProject(t, "acme/other", map[string]string{"README.md": "# Other\n"})
+	host, err := b.app.Host(b.connect(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source.Bind(host, "acme/shop", fmt.Sprint(shop.ID))
+	b.lab.Change(func() { shop.FullName, other.FullName = "acme/moved", "acme/shop" })
+	f, err := host.File(t.Context(), "acme/shop", "main", "README.md", 100)
+	if err != nil || string(f.Content) != "# Shop\n" {
+		t.Errorf("after the names have changed: %q %v", f.Content, err)
+	}
+
+	// Headers that describe a file are not needed.
+	b.lab.Change(func() { b.lab.Plain = true })
+	plain, err := host.File(t.Context(), "acme/shop", "main", "README.md", 100)
+	if err != nil || string(plain.Content) != "# Shop\n" || plain.SHA != f.SHA || plain.Size != f.Size {
+		t.Errorf("without headers: %+v %v, want %+v", plain, err, f)
+	}
+	if plain, err = host.File(t.Context(), "acme/shop", "main", "README.md", 3); err != nil || plain.Kind != source.KindBinary || plain.Content != nil {
+		t.Errorf("above the limit, without headers: %+v %v", plain, err)
+	}
+}
+
 // TestCutBodies: an answer that ends early is a failure, not a shorter answer.
 func TestCutBodies(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package gitlab
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -8,14 +9,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/source"
 )
 
-// host implements source.Host for one account.
-type host struct{ *session }
+// host implements source.Host and source.Binder for one account.
+type host struct {
+	*session
+
+	bound sync.Mutex
+	// ids holds the ids of projects by their names.
+	ids map[string]string
+}
+
+// Bind implements source.Binder.
+func (h *host) Bind(repo, externalID string) {
+	h.bound.Lock()
+	defer h.bound.Unlock()
+	h.ids[repo] = externalID
+}
+
+// in are the parts of an address below a project, which is named by its id if that is known.
+func (h *host) in(repo string, parts ...string) []string {
+	h.bound.Lock()
+	defer h.bound.Unlock()
+	return append([]string{"projects", cmp.Or(h.ids[repo], repo)}, parts...)
+}
 
 // commit is a commit as GitLab describes it. It does not say whose account the author's is.
 type commit struct {
@@ -94,13 +116,13 @@ func (h *host) Commit(ctx context.Context, repo, sha string) (source.Commit, err
 }
 
 func (h *host) commit(ctx context.Context, repo, ref string) (c commit, err error) {
-	_, err = h.get(ctx, url.Values{"stats": {"false"}}, "", &c, inProject(repo, "repository", "commits", ref)...)
+	_, err = h.get(ctx, url.Values{"stats": {"false"}}, "", &c, h.in(repo, "repository", "commits", ref)...)
 	return c, err
 }
 
 // HasBranch implements source.Host.
 func (h *host) HasBranch(ctx context.Context, repo, branch string) (bool, error) {
-	_, err := h.get(ctx, nil, "", nil, inProject(repo, "repository", "branches", branch)...)
+	_, err := h.get(ctx, nil, "", nil, h.in(repo, "repository", "branches", branch)...)
 	if integrations.IsKind(err, integrations.NotFound) {
 		return false, nil
 	}
@@ -120,7 +142,7 @@ func (h *host) CommitsOf(ctx context.Context, repo string, l source.CommitList) 
 		query.Set("since", l.Since.UTC().Format(time.RFC3339))
 	}
 	var list []commit
-	if _, err := h.get(ctx, query, "", &list, inProject(repo, "repository", "commits")...); err != nil {
+	if _, err := h.get(ctx, query, "", &list, h.in(repo, "repository", "commits")...); err != nil {
 		return nil, err
 	}
 	return neutral(list), nil
@@ -141,7 +163,7 @@ func (h *host) Changes(ctx context.Context, repo, sha string) (out []source.File
 	for page := 1; len(out) < comparedMost; page++ {
 		var list []diff
 		query := url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(page)}}
-		res, err := h.get(ctx, query, "", &list, inProject(repo, "repository", "commits", sha, "diff")...)
+		res, err := h.get(ctx, query, "", &list, h.in(repo, "repository", "commits", sha, "diff")...)
 		if err != nil {
 			return nil, err
 		}
@@ -217,14 +239,14 @@ type comparison struct {
 
 func (h *host) compare(ctx context.Context, repo, from, to string) (c comparison, err error) {
 	query := url.Values{"from": {from}, "to": {to}, "straight": {"false"}}
-	_, err = h.get(ctx, query, "", &c, inProject(repo, "repository", "compare")...)
+	_, err = h.get(ctx, query, "", &c, h.in(repo, "repository", "compare")...)
 	return c, err
 }
 
 // mergeBase finds the newest commit that two commits share. A problem NotFound: they share none, or one of them is not there.
 func (h *host) mergeBase(ctx context.Context, repo, a, b string) (string, error) {
 	var c commit
-	_, err := h.get(ctx, url.Values{"refs[]": {a, b}}, "", &c, inProject(repo, "repository", "merge_base")...)
+	_, err := h.get(ctx, url.Values{"refs[]": {a, b}}, "", &c, h.in(repo, "repository", "merge_base")...)
 	switch {
 	case integrations.IsKind(err, integrations.Invalid): // GitLab's answer for a commit that is not there
 		return "", integrations.NewProblem(integrations.NotFound, err, "GitLab knows no such commit.")

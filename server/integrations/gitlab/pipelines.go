@@ -66,7 +66,7 @@ func (h *host) Runs(ctx context.Context, repo string, f source.RunFilter) ([]sou
 	for page := 1; page <= pipelinePages; page++ {
 		var list []pipeline
 		query.Set("page", strconv.Itoa(page))
-		res, err := h.get(ctx, query, "", &list, inProject(repo, "pipelines")...)
+		res, err := h.get(ctx, query, "", &list, h.in(repo, "pipelines")...)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func (h *host) failedJobs(ctx context.Context, repo string, id int64, most int) 
 		Allowed bool   `json:"allow_failure"`
 	}
 	query := url.Values{"scope[]": {"failed"}, "per_page": {strconv.Itoa(pageSize)}}
-	_, err := h.get(ctx, query, "", &list, inProject(repo, "pipelines", strconv.FormatInt(id, 10), "jobs")...)
+	_, err := h.get(ctx, query, "", &list, h.in(repo, "pipelines", strconv.FormatInt(id, 10), "jobs")...)
 	if integrations.IsKind(err, integrations.NotFound) {
 		return nil, nil // the pipeline was deleted after it was listed
 	}
@@ -140,7 +140,7 @@ func (h *host) PullRequest(ctx context.Context, repo string, number int64, etag 
 		MergeCommit string    `json:"merge_commit_sha"`
 		Squash      string    `json:"squash_commit_sha"`
 	}
-	res, err := h.get(ctx, nil, etag, &m, inProject(repo, "merge_requests", strconv.FormatInt(number, 10))...)
+	res, err := h.get(ctx, nil, etag, &m, h.in(repo, "merge_requests", strconv.FormatInt(number, 10))...)
 	if err != nil {
 		return source.PullRequest{}, false, err
 	}

@@ -121,11 +121,6 @@ func (s *session) open(ctx context.Context, query url.Values, parts ...string) (
 	return res, err
 }
 
-// inProject are the parts of an address below a project, which is named by its id or by its full name.
-func inProject(project string, parts ...string) []string {
-	return append([]string{"projects", project}, parts...)
-}
-
 // sortProblem knows the errors of the server of logins (RFC 6749 section 5.2).
 func sortProblem(_ int, body []byte) *integrations.Problem {
 	var said struct{ Error string }

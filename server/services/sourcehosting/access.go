@@ -66,7 +66,11 @@ func (s *Service) openRow(ctx context.Context, caller *principal.Principal, row 
 		return nil, failed(ctx, err, apierr.VcsRepoUnavailable)
 	}
 	r := &opened{row, c, account, host}
-	return r, s.prove(ctx, r)
+	if err := s.prove(ctx, r); err != nil {
+		return r, err
+	}
+	source.Bind(host, r.row.FullName, r.row.ExternalID)
+	return r, nil
 }
 
 // prove asks the host whether it still gives access, unless it did so a short time ago. If it does not, the copies are deleted.

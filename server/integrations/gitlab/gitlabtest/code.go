@@ -132,8 +132,10 @@ func (l *Lab) raw(w http.ResponseWriter, r *http.Request, p *Project) {
 		return
 	}
 	h := w.Header()
-	h.Set("X-Gitlab-Blob-Id", node.SHA)
-	h.Set("X-Gitlab-Size", strconv.FormatInt(node.Size, 10))
+	if !l.Plain {
+		h.Set("X-Gitlab-Blob-Id", node.SHA)
+		h.Set("X-Gitlab-Size", strconv.FormatInt(node.Size, 10))
+	}
 	h.Set("X-Gitlab-File-Path", r.PathValue("path"))
 	h.Set("X-Gitlab-Ref", ref)
 	h.Set("Content-Type", "text/plain; charset=utf-8")

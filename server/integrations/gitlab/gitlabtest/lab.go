@@ -40,6 +40,8 @@ type Lab struct {
 	Life time.Duration
 	// Left is what RateLimit-Remaining says, of 2000.
 	Left int
+	// Plain leaves out the headers that describe a raw file.
+	Plain bool
 
 	mu sync.Mutex
 	// person is who is signed in at the lab in the browser.
