@@ -325,6 +325,10 @@ func TestNames(t *testing.T) {
 		t.Errorf("after the names have changed: %q %v", f.Content, err)
 	}
 
+	if has, err := host.HasBranch(t.Context(), "acme/shop", ".."); has || err != nil {
+		t.Errorf("a branch that is a folder: %v %v", has, err)
+	}
+
 	// Headers that describe a file are not needed.
 	b.lab.Change(func() { b.lab.Plain = true })
 	plain, err := host.File(t.Context(), "acme/shop", "main", "README.md", 100)

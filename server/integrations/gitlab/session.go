@@ -87,6 +87,9 @@ func (s *session) send(
 ) error {
 	address := s.app.web.String() + "/api/v4"
 	for _, p := range parts {
+		if p == "." || p == ".." { // which a server on the way may take for a folder
+			return integrations.NewProblem(integrations.NotFound, nil, "GitLab knows no such thing.")
+		}
 		address += "/" + url.PathEscape(p)
 	}
 	if len(query) > 0 {
