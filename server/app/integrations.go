@@ -6,12 +6,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/hooks"
 	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/integrations/discord"
 	"github.com/svc-observability/svc/server/integrations/github"
 	"github.com/svc-observability/svc/server/integrations/gitlab"
 	"github.com/svc-observability/svc/server/integrations/planetscale"
@@ -78,15 +80,9 @@ func (a *App) providers() ([]integrations.Setup, error) {
 			return nil, err
 		}
 	}
-	chat := integrations.Setup{ID: slack.ID, Name: slack.Name, Class: integrations.ClassChat, Settings: config.SlackSettings()}
-	if s := a.cfg.Slack; s.Configured() {
-		chat.Provider, err = slack.New(slack.Config{
-			URL: s.URL, ClientID: s.ClientID, ClientSecret: s.ClientSecret.Reveal(), SigningSecret: s.SigningSecret.Reveal(), Trust: trust,
-			Now: time.Now,
-		})
-		if err != nil {
-			return nil, err
-		}
+	chats, err := a.chats(trust)
+	if err != nil {
+		return nil, err
 	}
 	database := integrations.Setup{
 		ID: planetscale.ID, Name: planetscale.Name, Class: integrations.ClassDatabase, Settings: config.PlanetScaleSettings(),
@@ -100,7 +96,32 @@ func (a *App) providers() ([]integrations.Setup, error) {
 		}
 	}
 	hosting, err := a.hostingPlatforms(trust)
-	return append([]integrations.Setup{hub, lab, chat, database}, hosting...), err
+	return slices.Concat([]integrations.Setup{hub, lab}, chats, []integrations.Setup{database}, hosting), err
+}
+
+// chats makes the chat services.
+func (a *App) chats(trust func(origins ...*url.URL) *egress.Trusted) (_ []integrations.Setup, err error) {
+	setups := []integrations.Setup{
+		{ID: slack.ID, Name: slack.Name, Class: integrations.ClassChat, Settings: config.SlackSettings()},
+		{ID: discord.ID, Name: discord.Name, Class: integrations.ClassChat, Settings: config.DiscordSettings()},
+	}
+	if s := a.cfg.Slack; s.Configured() {
+		if setups[0].Provider, err = slack.New(slack.Config{
+			URL: s.URL, ClientID: s.ClientID, ClientSecret: s.ClientSecret.Reveal(), SigningSecret: s.SigningSecret.Reveal(), Trust: trust,
+			Now: time.Now,
+		}); err != nil {
+			return nil, err
+		}
+	}
+	if d := a.cfg.Discord; d.Configured() {
+		if setups[1].Provider, err = discord.New(discord.Config{
+			URL: d.URL, ApplicationID: d.ApplicationID, ClientSecret: d.ClientSecret.Reveal(), PublicKey: d.PublicKey, BotToken: d.BotToken.Reveal(),
+			Trust: trust, Now: time.Now,
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return setups, nil
 }
 
 // hostingPlatforms makes the platforms that run applications. They need no registration, only an address.

@@ -50,6 +50,7 @@ type Config struct {
 	GitHub            GitHub
 	GitLab            GitLab
 	Slack             Slack
+	Discord           Discord
 	RailwayURL        string // empty: organizations cannot connect Railway
 	PlanetScale       PlanetScale
 	VercelURL         string // empty: organizations cannot connect Vercel

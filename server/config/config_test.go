@@ -50,7 +50,8 @@ func TestDefaults(t *testing.T) {
 		DataDir: "./data", APIAddr: "127.0.0.1:8080", IngestAddr: "127.0.0.1:4318", OTLPGRPCAddr: "127.0.0.1:4317",
 		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1,
 		OIDC:   OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
-		GitHub: GitHub{URL: "https://github.com"}, Slack: Slack{URL: "https://slack.com"}, VercelURL: "https://api.vercel.com",
+		GitHub: GitHub{URL: "https://github.com"}, Slack: Slack{URL: "https://slack.com"}, Discord: Discord{URL: "https://discord.com"},
+		VercelURL:   "https://api.vercel.com",
 		RailwayURL:  "https://backboard.railway.com",
 		GitLab:      GitLab{URL: "https://gitlab.com"},
 		PlanetScale: PlanetScale{URL: "https://api.planetscale.com", AuthURL: "https://auth.planetscale.com"},
@@ -110,6 +111,7 @@ func TestEveryKeyEveryWay(t *testing.T) {
 	app := map[string]string{
 		"SVC_GITLAB_CLIENT_ID": "l", "SVC_GITLAB_CLIENT_SECRET": "s",
 		"SVC_PLANETSCALE_CLIENT_ID": "p", "SVC_PLANETSCALE_CLIENT_SECRET": "s",
+		"SVC_DISCORD_APPLICATION_ID": "1", "SVC_DISCORD_CLIENT_SECRET": "s", "SVC_DISCORD_PUBLIC_KEY": strings.Repeat("0", 64), "SVC_DISCORD_BOT_TOKEN": "t",
 		"SVC_SLACK_CLIENT_ID": "1.2", "SVC_SLACK_CLIENT_SECRET": "s", "SVC_SLACK_SIGNING_SECRET": "s",
 		"SVC_GITHUB_APP_ID": "7", "SVC_GITHUB_SLUG": "a", "SVC_GITHUB_CLIENT_ID": "b", "SVC_GITHUB_CLIENT_SECRET": "c",
 		"SVC_GITHUB_PRIVATE_KEY": oneLine(privateKey(t)), "SVC_GITHUB_WEBHOOK_SECRET": "d",
@@ -145,6 +147,10 @@ func TestEveryKeyEveryWay(t *testing.T) {
 			text = "Example.com,example.org"
 		case "github-app-id":
 			text = "4711"
+		case "discord-application-id":
+			text = "110000000000000001"
+		case "discord-public-key":
+			text = strings.Repeat("ab", 32)
 		case "github-slug":
 			text = "svc-acme"
 		case "integrations-proxy":

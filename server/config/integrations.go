@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -62,6 +63,24 @@ func SlackSettings() []string {
 	return []string{"slack-client-id", "slack-client-secret", "slack-signing-secret"}
 }
 
+// Discord is the application of this server at Discord. Without an ApplicationID there is none.
+type Discord struct {
+	URL           string
+	ApplicationID string
+	ClientSecret  Secret
+	// PublicKey has hexadecimal digits.
+	PublicKey string
+	BotToken  Secret
+}
+
+// Configured reports whether the operator has set the application up.
+func (d Discord) Configured() bool { return d.ApplicationID != "" }
+
+// DiscordSettings are the settings that set the application up.
+func DiscordSettings() []string {
+	return []string{"discord-application-id", "discord-client-secret", "discord-public-key", "discord-bot-token"}
+}
+
 // PlanetScale is the OAuth application of this server at PlanetScale. Without a ClientID there is none.
 type PlanetScale struct {
 	URL, AuthURL string
@@ -79,7 +98,7 @@ func PlanetScaleSettings() []string {
 
 // validateIntegrations finds registrations of which a part is missing.
 func (c *Config) validateIntegrations() []error {
-	g, l, s, p := c.GitHub, c.GitLab, c.Slack, c.PlanetScale
+	g, l, s, d, p := c.GitHub, c.GitLab, c.Slack, c.Discord, c.PlanetScale
 	return slices.Concat(
 		c.whole("the GitHub App", GitHubSettings(), map[string]bool{
 			"github-app-id": g.AppID != 0, "github-slug": g.Slug != "", "github-client-id": g.ClientID != "",
@@ -90,6 +109,10 @@ func (c *Config) validateIntegrations() []error {
 		}),
 		c.whole("the Slack app", SlackSettings(), map[string]bool{
 			"slack-client-id": s.ClientID != "", "slack-client-secret": s.ClientSecret != "", "slack-signing-secret": s.SigningSecret != "",
+		}),
+		c.whole("the application at Discord", DiscordSettings(), map[string]bool{
+			"discord-application-id": d.ApplicationID != "", "discord-client-secret": d.ClientSecret != "", "discord-public-key": d.PublicKey != "",
+			"discord-bot-token": d.BotToken != "",
 		}),
 		c.whole("the application at PlanetScale", PlanetScaleSettings(), map[string]bool{
 			"planetscale-client-id": p.ClientID != "", "planetscale-client-secret": p.ClientSecret != "",
@@ -134,6 +157,25 @@ func origin(field func(*Config) *string) func(*Config, string) error {
 	}
 }
 
+// secureOrigin reads the address of a server that gets secrets: https, or http on this machine, for a stand-in.
+func secureOrigin(field func(*Config) *string) func(*Config, string) error {
+	read := origin(field)
+	return func(c *Config, s string) error {
+		if err := read(c, s); err != nil {
+			return err
+		}
+		u, err := url.Parse(*field(c))
+		if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
+			return err
+		}
+		if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.IsLoopback() {
+			return nil
+		}
+		*field(c) = ""
+		return errors.New("the scheme must be https, because secrets go there")
+	}
+}
+
 func appID(field func(*Config) *int64) func(*Config, string) error {
 	return func(c *Config, s string) error {
 		*field(c) = 0
@@ -160,6 +202,22 @@ func slug(field func(*Config) *string) func(*Config, string) error {
 		return nil
 	}
 }
+
+// matching reads a text of a form, which the reason describes.
+func matching(form *regexp.Regexp, reason string, field func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, s string) error {
+		if s != "" && !form.MatchString(s) {
+			return errors.New(reason)
+		}
+		*field(c) = s
+		return nil
+	}
+}
+
+var (
+	decimalID = regexp.MustCompile(`^[0-9]{1,20}$`)
+	publicKey = regexp.MustCompile(`^[0-9a-fA-F]{64}$`)
+)
 
 // parsePrivateKey reads a key whose line ends may be written as \n, since a variable of the environment has one line.
 func parsePrivateKey(s string) (Secret, error) {

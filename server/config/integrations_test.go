@@ -111,3 +111,31 @@ func TestGitLabSettings(t *testing.T) {
 		}
 	}
 }
+
+// A half-set registration at Discord names what is missing; its values have a form; addresses that get secrets are https.
+func TestChatSettings(t *testing.T) {
+	for _, c := range []struct {
+		environ []string
+		reason  string
+	}{
+		{[]string{"SVC_DISCORD_APPLICATION_ID=1"}, "discord-client-secret, discord-public-key, discord-bot-token"},
+		{[]string{"SVC_DISCORD_BOT_TOKEN=t"}, "discord-application-id, discord-client-secret, discord-public-key"},
+		{[]string{"SVC_DISCORD_APPLICATION_ID=svc"}, "it is the number"},
+		{[]string{"SVC_DISCORD_PUBLIC_KEY=abc"}, "64 hexadecimal digits"},
+		{[]string{"SVC_DISCORD_URL=http://discord.example"}, "https"},
+		{[]string{"SVC_SLACK_URL=http://slack.example"}, "https"},
+		{[]string{"SVC_SLACK_URL=http://10.0.0.1:80"}, "https"},
+		{[]string{"SVC_SLACK_URL=http://localhost:80", "SVC_DISCORD_URL=http://[::1]:80"}, ""},
+		{[]string{
+			"SVC_DISCORD_APPLICATION_ID=1", "SVC_DISCORD_BOT_TOKEN=t", "SVC_DISCORD_CLIENT_SECRET=s", "SVC_DISCORD_PUBLIC_KEY=" + strings.Repeat("0aF1", 16),
+		}, ""},
+	} {
+		_, err := Load(Sources{Environ: c.environ})
+		switch {
+		case c.reason == "" && err != nil:
+			t.Errorf("%v: %v", c.environ, err)
+		case c.reason != "" && (err == nil || !strings.Contains(err.Error(), c.reason)):
+			t.Errorf("%v: %v, want an error about %s", c.environ, err, c.reason)
+		}
+	}
+}

@@ -278,7 +278,7 @@ func Keys() []Key {
 		{
 			Name: "slack-url", Kind: KindURL, Default: "https://slack.com",
 			Help:   "Slack, whose workspaces organizations may connect",
-			assign: origin(func(c *Config) *string { return &c.Slack.URL }),
+			assign: secureOrigin(func(c *Config) *string { return &c.Slack.URL }),
 		},
 		{
 			Name: "slack-client-id", Kind: KindText,
@@ -294,6 +294,33 @@ func Keys() []Key {
 			Name: "slack-signing-secret", Kind: KindSecret,
 			Help:   "secret with which Slack signs deliveries to that app; the address for its events is `PUBLIC_URL/integrations/slack/webhook`",
 			assign: secret(func(c *Config) *Secret { return &c.Slack.SigningSecret }),
+		},
+		{
+			Name: "discord-url", Kind: KindURL, Default: "https://discord.com",
+			Help:   "Discord, whose servers organizations may connect",
+			assign: secureOrigin(func(c *Config) *string { return &c.Discord.URL }),
+		},
+		{
+			Name: "discord-application-id", Kind: KindText,
+			Help: "id of the application that is registered at Discord for this server; its four settings `discord-application-id`, `discord-client-secret`, `discord-public-key` and `discord-bot-token` are given together, or not at all",
+			assign: matching(decimalID, "it is the number on the page of the application",
+				func(c *Config) *string { return &c.Discord.ApplicationID }),
+		},
+		{
+			Name: "discord-client-secret", Kind: KindSecret,
+			Help:   "client secret of that application, from its page OAuth2",
+			assign: secret(func(c *Config) *Secret { return &c.Discord.ClientSecret }),
+		},
+		{
+			Name: "discord-public-key", Kind: KindText,
+			Help: "public key of that application, with which its interactions are checked; the address for them is `PUBLIC_URL/integrations/discord/webhook`",
+			assign: matching(publicKey, "it is the 64 hexadecimal digits on the page of the application",
+				func(c *Config) *string { return &c.Discord.PublicKey }),
+		},
+		{
+			Name: "discord-bot-token", Kind: KindSecret,
+			Help:   "token of the bot of that application, from its page Bot",
+			assign: secret(func(c *Config) *Secret { return &c.Discord.BotToken }),
 		},
 		{
 			Name: "railway-url", Kind: KindURL, Default: "https://backboard.railway.com",

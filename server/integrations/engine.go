@@ -255,28 +255,32 @@ func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UU
 	if err := remove(ctx, org, id); err != nil {
 		return err
 	}
-	revoker, ok := setup.Provider.(Revoker)
-	if !ok || c.Credentials == nil || setup.Provider.BaseURL() != c.BaseURL {
+	if setup.Provider == nil || c.State == store.IntegrationDisconnected || setup.Provider.BaseURL() != c.BaseURL {
 		return nil
 	}
-	// A workspace has one token for all who use it. Of two that leave at once, the last one sees no other after its removal.
-	if setup.Class == ClassChat {
-		var shared bool
-		if shared, err = e.cfg.Store.IntegrationSharedWith(ctx, c); shared {
-			return nil
-		}
-	}
-	var opened Connection
+	opened, err := e.Open(c)
 	if err == nil {
-		opened, err = e.Open(c)
-	}
-	if err == nil {
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
-		err = revoker.Revoke(call, opened)
-		cancel()
+		err = e.giveBack(ctx, setup.Provider, opened)
 	}
 	if err != nil {
 		e.cfg.Logger.WarnContext(ctx, "access to an account was not given back", "provider", c.Provider, "connection", c.ID, "error", err)
 	}
 	return nil
+}
+
+// giveBack gives our access to an account back, unless an organization other than that of the connection shares it: a workspace has one access
+// for all who use it. Of two that leave at once, the last one sees no other after its removal.
+func (e *Engine) giveBack(ctx context.Context, p Provider, c Connection) error {
+	revoker, ok := p.(Revoker)
+	if !ok {
+		return nil
+	}
+	if p.Class() == ClassChat {
+		if shared, err := e.cfg.Store.IntegrationSharedWith(ctx, c.IntegrationConnection); shared || err != nil {
+			return err
+		}
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), revokeTime)
+	defer cancel()
+	return revoker.Revoke(call, c)
 }

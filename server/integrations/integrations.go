@@ -84,6 +84,11 @@ type Installer interface {
 	InstallURL(state string) string
 }
 
+// HTTPSReturner is a provider that may send browsers back to https only, and not to http on the person's machine.
+type HTTPSReturner interface {
+	ReturnsToHTTPS() bool
+}
+
 // Revoker is a provider at which we can give our access back.
 type Revoker interface {
 	Revoke(ctx context.Context, c Connection) error
@@ -192,8 +197,8 @@ type Delivery struct {
 	// Repository and PullRequest name a pull request to read again; 0 if it is about none.
 	Repository  string
 	PullRequest int64
-	// Answer is the body of our answer; the provider checks by it that the address is ours.
-	Answer string
+	// Answer is the body of our answer; the provider checks by it that the address is ours. It has the type text/plain, or that of AnswerType.
+	Answer, AnswerType string
 }
 
 // ErrForged reports a delivery without a good signature.

@@ -86,7 +86,7 @@ func (e *Engine) Link(ctx context.Context, l Login, by Starter, c Callback) erro
 	}) {
 		return NewProblem(Forbidden, nil, "You signed in to a workspace of %s that this organization has not connected.", l.Provider.Name())
 	}
-	if err := e.Cancel(ctx, l); err != nil {
+	if err := e.end(ctx, l); err != nil {
 		return err
 	}
 	_, err = e.cfg.Store.LinkIntegrationIdentity(ctx, l.Org, store.IntegrationIdentity{
@@ -243,8 +243,24 @@ func (e *Engine) Offered(l Login) ([]Account, error) {
 	return accounts, nil
 }
 
-// Cancel ends the attempt. ErrLoginUnknown: it is over already.
+// Cancel ends the attempt, and gives back the access to accounts that the person saw and did not choose, unless an organization here has
+// connected them. A failure of the provider changes nothing. ErrLoginUnknown: the attempt is over already.
 func (e *Engine) Cancel(ctx context.Context, l Login) error {
+	offered, err := e.Offered(l)
+	if err := errors.Join(err, e.end(ctx, l)); err != nil {
+		return err
+	}
+	for _, a := range offered {
+		c := store.IntegrationConnection{Provider: l.Provider.ID(), BaseURL: l.Provider.BaseURL(), ExternalID: a.ExternalID}
+		if err := e.giveBack(ctx, l.Provider, Connection{c, a.Credentials}); err != nil {
+			e.cfg.Logger.WarnContext(ctx, "access to an account was not given back", "provider", c.Provider, "error", err)
+		}
+	}
+	return nil
+}
+
+// end ends the attempt. ErrLoginUnknown: it is over already.
+func (e *Engine) end(ctx context.Context, l Login) error {
 	err := e.cfg.Store.EndIntegrationLogin(ctx, l.Org, l.ID)
 	if errors.Is(err, store.ErrConflict) {
 		return ErrLoginUnknown
@@ -254,7 +270,7 @@ func (e *Engine) Cancel(ctx context.Context, l Login) error {
 
 // Connect stores an account and ends the attempt. ErrLoginUnknown: another request has ended it.
 func (e *Engine) Connect(ctx context.Context, l Login, a Account, by principal.UserID) (store.IntegrationConnection, error) {
-	if err := e.Cancel(ctx, l); err != nil {
+	if err := e.end(ctx, l); err != nil {
 		return store.IntegrationConnection{}, err
 	}
 	return e.store(ctx, l.Org, l.Provider, a, by)

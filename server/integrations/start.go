@@ -2,6 +2,7 @@ package integrations
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
@@ -29,6 +30,9 @@ func (e *Engine) StartIdentity(ctx context.Context, caller *principal.Principal,
 	if err != nil {
 		return "", err
 	}
+	if _, ok := p.(Identifier); !ok {
+		return "", apierr.New(apierr.IntegrationsValidation, "Identities of "+setup.Name+" cannot be linked.", apierr.Param("connector"))
+	}
 	return e.BeginIdentity(ctx, caller.Org, p, Starter{User: caller.User, Session: caller.CredentialID}, path)
 }
 
@@ -43,6 +47,10 @@ func (e *Engine) startable(caller *principal.Principal, setup Setup, returnTo st
 	}
 	if e.cfg.AddressProblem != "" {
 		return nil, "", apierr.New(apierr.CallbackHostUnavailable, e.cfg.AddressProblem)
+	}
+	if n, ok := setup.Provider.(HTTPSReturner); ok && n.ReturnsToHTTPS() && !strings.HasPrefix(e.cfg.BaseURL, "https://") {
+		return nil, "", apierr.New(apierr.CallbackHostUnavailable, setup.Name+" sends browsers back to https only, and the address of this server is "+
+			e.cfg.BaseURL+". Its operator sets public-url.")
 	}
 	path, err := ReturnPath(returnTo)
 	if err != nil {

@@ -29,8 +29,10 @@ const (
 	DefaultPlatformEventPage = 100
 	// PlatformEndpoints is the largest number of endpoints with metrics of one account that are scraped.
 	PlatformEndpoints = 500
-	// ChatSync is that time for a chat workspace, ChatChannels the largest number of channels in an answer.
+	// ChatSync is that time for a chat workspace, and ChatPoll that for one whose provider does not tell of changes. ChatChannels is the largest
+	// number of channels in an answer.
 	ChatSync     = 6 * time.Hour
+	ChatPoll     = time.Hour
 	ChatChannels = 1000
 	// HostingSync is that time for a hosting platform, HostingSyncWait the wait for a synchronization that somebody asked for.
 	HostingSync     = 10 * time.Minute
@@ -164,7 +166,8 @@ func source() []Limit {
 		count("PlatformEventPage", PlatformEventPage, "A request returns at most %s events of a database platform."),
 		count("DefaultPlatformEventPage", DefaultPlatformEventPage, "A request returns %s events of a database platform if it does not say how many."),
 		count("PlatformEndpoints", PlatformEndpoints, "At most %s endpoints with metrics of a database platform are scraped."),
-		lasts("ChatSync", ChatSync, "The channels of a chat workspace are read again every %s, and after a delivery of the provider."),
+		lasts("ChatSync", ChatSync, "The channels of a workspace of Slack are read again every %s, and after a delivery of Slack."),
+		lasts("ChatPoll", ChatPoll, "The channels of a server of Discord are read again every %s."),
 		lasts("ChatPause", ChatPause, "Deliveries of the provider make the server read a chat workspace at most once in %s."),
 		lasts("ChatWait", ChatWait, "A message to a chat workspace that has to be connected again is tried again after %s."),
 		count("ChatChannels", ChatChannels, "A request returns at most %s channels of a chat workspace."),

@@ -324,7 +324,7 @@ func (r *IntegrationConnection) change() Change {
 
 // PublicID is the id by which the API calls the account: a chat workspace has a prefix of its own.
 func (r *IntegrationConnection) PublicID() string {
-	if r.Provider == "slack" {
+	if r.Provider == "slack" || r.Provider == "discord" {
 		return publicid.Encode(publicid.ChatWorkspace, r.ID)
 	}
 	return publicid.Encode(publicid.Integration, r.ID)

@@ -209,7 +209,7 @@ type ChatWorkspace struct {
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// State: `error`: the last requests failed, and the server tries again. `reconnect_needed`: the app was removed at the provider, or the
 	// provider refuses its access or a permission, until a person connects the workspace again. `disconnected`: the provider no longer knows the
-	// workspace; Slack never says so.
+	// workspace; neither Slack nor Discord says so.
 	Status string `protobuf:"bytes,8,opt,name=status" json:"status,omitempty"`
 	// The last problem with the workspace. Null without one.
 	Error *string `protobuf:"bytes,9,opt,name=error" json:"error,omitempty"`
@@ -414,7 +414,7 @@ func (x *ListChatConnectorsResponse) GetData() []*ChatConnector {
 // Names the chat service to connect.
 type InstallChatConnectorRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the chat service: `slack`.
+	// Short name of the chat service: `slack` or `discord`.
 	Connector string `protobuf:"bytes,1,opt,name=connector" json:"connector,omitempty"`
 	// Path of this server to which the browser returns. It begins with one slash. The page of integrations if left out.
 	ReturnTo      string `protobuf:"bytes,2,opt,name=return_to,json=returnTo" json:"return_to,omitempty"`
@@ -524,7 +524,7 @@ func (x *ChatConnectorInstall) GetUrl() string {
 // Names the chat service of the identity.
 type StartChatIdentityLinkRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the chat service: `slack`.
+	// Short name of the chat service: `slack` or `discord`.
 	Connector string `protobuf:"bytes,1,opt,name=connector" json:"connector,omitempty"`
 	// Path of this server to which the browser returns. It begins with one slash. The page of integrations if left out.
 	ReturnTo      string `protobuf:"bytes,2,opt,name=return_to,json=returnTo" json:"return_to,omitempty"`
@@ -634,7 +634,7 @@ func (x *ChatIdentityLink) GetUrl() string {
 // Names the chat service of the identity.
 type DeleteChatIdentityRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Short name of the chat service: `slack`.
+	// Short name of the chat service: `slack` or `discord`.
 	Connector     string `protobuf:"bytes,1,opt,name=connector" json:"connector,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1093,9 +1093,9 @@ var File_svc_v2_chat_proto protoreflect.FileDescriptor
 
 const file_svc_v2_chat_proto_rawDesc = "" +
 	"\n" +
-	"\x11svc/v2/chat.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xaf\x02\n" +
-	"\rChatConnector\x12\x1b\n" +
-	"\x02id\x18\x01 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05slackR\x02id\x12,\n" +
+	"\x11svc/v2/chat.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xb8\x02\n" +
+	"\rChatConnector\x12$\n" +
+	"\x02id\x18\x01 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x05slack\x1a\adiscordR\x02id\x12,\n" +
 	"\x06object\x18\x02 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x0echat_connectorR\x06object\x12\x1f\n" +
 	"\x04name\x18\x03 \x01(\tB\v\xfa\xf9\x18\a\"\x05SlackR\x04name\x12\x1c\n" +
 	"\tavailable\x18\x04 \x01(\bR\tavailable\x125\n" +
@@ -1108,12 +1108,12 @@ const file_svc_v2_chat_proto_rawDesc = "" +
 	"\x10external_user_id\x18\x01 \x01(\tB\x0f\xfa\xf9\x18\v\"\tU061F7AURR\x0eexternalUserId\x12(\n" +
 	"\fdisplay_name\x18\x02 \x01(\tB\x05\xaa\x01\x02\b\x01R\vdisplayName\x12A\n" +
 	"\n" +
-	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\"\xd1\x04\n" +
+	"created_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tcreatedAt\"\xda\x04\n" +
 	"\rChatWorkspace\x12\x1b\n" +
 	"\x02id\x18\x01 \x01(\tB\v\xfa\xf9\x18\a\n" +
 	"\x05chatwR\x02id\x12,\n" +
-	"\x06object\x18\x02 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x0echat_workspaceR\x06object\x12)\n" +
-	"\tconnector\x18\x03 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05slackR\tconnector\x12C\n" +
+	"\x06object\x18\x02 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x0echat_workspaceR\x06object\x122\n" +
+	"\tconnector\x18\x03 \x01(\tB\x14\xfa\xf9\x18\x10\x1a\x05slack\x1a\adiscordR\tconnector\x12C\n" +
 	"\x15external_workspace_id\x18\x04 \x01(\tB\x0f\xfa\xf9\x18\v\"\tT061EG9R6R\x13externalWorkspaceId\x12\x1e\n" +
 	"\x04name\x18\x05 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\"\x04AcmeR\x04name\x12?\n" +

@@ -303,11 +303,11 @@ var File_svc_v2_integrations_proto protoreflect.FileDescriptor
 
 const file_svc_v2_integrations_proto_rawDesc = "" +
 	"\n" +
-	"\x19svc/v2/integrations.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xa7\x06\n" +
+	"\x19svc/v2/integrations.proto\x12\x06svc.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xb0\x06\n" +
 	"\vIntegration\x126\n" +
 	"\x02id\x18\x01 \x01(\tB&\xfa\xf9\x18\x1d\"\x1bintg_2vXqR8Yf3mKc9LpT5sWd7N\xaa\x01\x02\b\x01R\x02id\x12)\n" +
-	"\x06object\x18\x02 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vintegrationR\x06object\x12e\n" +
-	"\bprovider\x18\x03 \x01(\tBI\xfa\xf9\x18E\x1a\x06github\x1a\x06gitlab\x1a\x05slack\x1a\n" +
+	"\x06object\x18\x02 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vintegrationR\x06object\x12n\n" +
+	"\bprovider\x18\x03 \x01(\tBR\xfa\xf9\x18N\x1a\x06github\x1a\x06gitlab\x1a\x05slack\x1a\adiscord\x1a\n" +
 	"platform_a\x1a\n" +
 	"platform_b\x1a\vplanetscale\x1a\alogpushR\bprovider\x12 \n" +
 	"\x04name\x18\x04 \x01(\tB\f\xfa\xf9\x18\b\"\x06GitHubR\x04name\x12@\n" +

@@ -2,6 +2,7 @@
 package jsoncall
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -19,6 +20,8 @@ type Caller struct {
 	// Name is the name of the provider for people.
 	Name   string
 	Client *http.Client
+	// Agent is the User-Agent; `svc` if it is empty.
+	Agent string
 	// Sort looks at the body of an answer that is no success and returns its problem; nil: the status says enough. It may be nil.
 	Sort func(status int, body []byte) *integrations.Problem
 	// Most bounds the body of an answer; 8 MiB if it is 0.
@@ -62,7 +65,7 @@ func (c *Caller) Ask(r *http.Request, into any) (Answer, error) {
 
 // Open is Do that leaves the body of a success to the caller, who closes it.
 func (c *Caller) Open(r *http.Request) (*http.Response, error) {
-	r.Header.Set("User-Agent", "svc")
+	r.Header.Set("User-Agent", cmp.Or(c.Agent, "svc"))
 	res, err := c.Client.Do(r) //nolint:gosec // G704: the client is confined to the origins that the operator has set
 	if err != nil {
 		return nil, integrations.NewProblem(integrations.Upstream, err, "%s did not answer in time.", c.Name)

@@ -91,6 +91,9 @@ func (a *App) Tools() []string { return nil }
 // BaseURL implements integrations.Provider.
 func (a *App) BaseURL() string { return a.web.String() }
 
+// ReturnsToHTTPS implements integrations.HTTPSReturner. A stand-in on the person's machine takes http.
+func (a *App) ReturnsToHTTPS() bool { return a.web.Scheme == "https" }
+
 // SameAccount implements integrations.Provider. A workspace keeps its id.
 func (a *App) SameAccount(_, _ json.RawMessage) bool { return false }
 

@@ -23,13 +23,21 @@ export function ChannelField({
   return (
     <Load of={connectors} empty={() => null}>
       {(d) => {
-        const all = (d.data ?? []).flatMap((c) => c.workspaces ?? []).filter((w) => w.status === "connected" || w.status === "error");
+        const services = d.data ?? [];
+        const all = services.flatMap((c) => c.workspaces ?? []).filter((w) => w.status === "connected" || w.status === "error");
+        const service = (id?: string): string => services.find((c) => c.id === id)?.name ?? "";
         const workspace = all.find((w) => w.id === (of?.chatWorkspaceId ?? chosen.workspaceId)) ?? (of ? undefined : all[0]);
         if (!workspace)
           return (
             <p className="faint">
               {of ? "The workspace of this destination is not connected. " : "No chat workspace is connected. "}
               <Link href={href("/settings/integrations")}>Connect one</Link>
+              {error && (
+                <span className="bad" role="alert">
+                  {" "}
+                  {error}
+                </span>
+              )}
             </p>
           );
         return (
@@ -45,12 +53,14 @@ export function ChannelField({
                       checked={w.id === workspace.id}
                       onChange={() => set({ workspaceId: w.id ?? "", channelId: "" })}
                     />{" "}
-                    {line(w.name ?? "", 100)}
+                    {line(w.name ?? "", 100)} <span className="faint">{service(w.connector)}</span>
                   </label>
                 ))}
               </fieldset>
             )}
             <Channels
+              key={workspace.id}
+              hint={hidden[workspace.connector ?? ""] ?? ""}
               workspace={workspace.id ?? ""}
               name={workspace.name ?? ""}
               first={of ? "" : (workspace.settings?.["default_channel"] ?? "")}
@@ -66,7 +76,15 @@ export function ChannelField({
   );
 }
 
+/** hidden says how a channel that is not listed comes into the list. */
+const hidden: Record<string, string> = {
+  slack: "A private channel is listed once the app is in it: write /invite with the name of the app there.",
+  discord:
+    "A channel is listed once its permissions allow the app View Channel, Send Messages and Embed Links. That takes up to an hour; its id works at once.",
+};
+
 function Channels(p: {
+  hint: string;
   workspace: string;
   name: string;
   first: string;
@@ -75,12 +93,16 @@ function Channels(p: {
   pick: (id: string) => void;
   error: string;
 }) {
-  const [q, setQ] = useState("");
+  const [typed, setTyped] = useState("");
+  const q = useSettled(typed, 300);
   const { first, chosen, pick } = p;
   useEffect(() => {
     if (first && !chosen) pick(first);
   }, [first, chosen, pick]);
-  const found = useCall("ChatConnectorsService/ListChatWorkspaceDestinations", { id: p.workspace, q }, { keep: true });
+  const [reading, setReading] = useState(false);
+  const found = useCall("ChatConnectorsService/ListChatWorkspaceDestinations", { id: p.workspace, q }, reading ? { every: 3_000 } : {});
+  const unread = !!found.data && !found.data.syncedAt;
+  useEffect(() => setReading(unread), [unread]);
   return (
     <fieldset className="choice column">
       <legend>Channel in {line(p.name, 80)}</legend>
@@ -90,8 +112,8 @@ function Channels(p: {
         aria-label="Part of the name, or the id of the channel"
         placeholder="Part of the name, or the id"
         maxLength={200}
-        value={q}
-        onChange={(e) => setQ(e.target.value)}
+        value={typed}
+        onChange={(e) => setTyped(e.target.value)}
       />
       <Load of={found} empty={() => null}>
         {(d) => {
@@ -100,11 +122,7 @@ function Channels(p: {
           return (
             <>
               {sorted.length === 0 && (
-                <p className="faint">
-                  {d.syncedAt
-                    ? "No such channel. A private channel is listed once the app is in it: write /invite with the name of the app there."
-                    : "The channels are being read. This takes a moment."}
-                </p>
+                <p className="faint">{d.syncedAt ? `No such channel. ${p.hint}` : "The channels are being read. This takes a moment."}</p>
               )}
               <div className="choice column channels">
                 {sorted.slice(0, 50).map((c) => (
@@ -127,4 +145,14 @@ function Channels(p: {
       )}
     </fieldset>
   );
+}
+
+/** useSettled is a text that has not changed for a time, so that typing asks once. */
+function useSettled(text: string, wait: number): string {
+  const [settled, set] = useState(text);
+  useEffect(() => {
+    const id = window.setTimeout(() => set(text), wait);
+    return () => window.clearTimeout(id);
+  }, [text, wait]);
+  return settled;
 }

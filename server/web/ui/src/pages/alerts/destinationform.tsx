@@ -57,7 +57,7 @@ const types: Record<string, { name: string; fields: Text[] }> = {
       { name: "chatId", param: "chat_id", label: "Chat", hint: "Send the bot a message, then look for its chats.", optional: true },
     ],
   },
-  chat: { name: "Slack", fields: [] },
+  chat: { name: "Slack or Discord, as an app", fields: [] },
   email: { name: "E-mail", fields: [] },
 };
 

@@ -44,8 +44,8 @@ export function Destinations() {
           !d.data?.length && (
             <Empty title="No destination yet">
               <p>
-                A webhook, PagerDuty, Discord, Telegram, a channel of Slack, or e-mail to members. Rules name the destinations of their
-                messages.
+                A webhook, PagerDuty, Discord, Telegram, a channel of Slack or Discord, or e-mail to members. Rules name the destinations of
+                their messages.
               </p>
               {!member && (
                 <Link className="button primary" href={href("/alerts/destinations", { new: "webhook" })}>

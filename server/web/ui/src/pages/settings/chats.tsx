@@ -1,3 +1,4 @@
+import { useEffect, useState } from "react";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import type { ChatConnector, ChatWorkspace } from "../../gen/api";
 import { FormError } from "../../parts/form";
@@ -7,9 +8,19 @@ import { Empty, Load } from "../../parts/states";
 import { ago, exact, stamp } from "../../parts/time";
 import { useConfirm } from "./parts";
 
+/** words are those of a chat service. */
+const words: Record<string, { workspace: string; answers: string; end: string }> = {
+  slack: { workspace: "workspace", answers: "in a thread", end: "The access of the app ends at Slack" },
+  discord: { workspace: "server", answers: "as answers to it", end: "The app leaves the server at Discord" },
+};
+
 /** Chats lists the chat services with their workspaces, and the identity of the person there. */
 export function Chats({ next }: { next: Record<string, string | undefined> }) {
-  const found = useCall("ChatConnectorsService/ListChatConnectors", {}, { every: 15_000 });
+  const [reading, setReading] = useState(false);
+  const found = useCall("ChatConnectorsService/ListChatConnectors", {}, { every: reading ? 3_000 : 15_000 });
+  // The first reading of a new workspace is waited for.
+  const unread = (found.data?.data ?? []).some((c) => c.workspaces?.some((w) => w.status === "connected" && !w.syncedAt && !w.error));
+  useEffect(() => setReading(unread), [unread]);
   return (
     <Load of={found} empty={() => null}>
       {(d) => (
@@ -34,29 +45,30 @@ function Chat({ of, next }: { of: ChatConnector; next: string }) {
   const leave = { onSuccess: (r: { url?: string }) => r.url && window.location.assign(r.url) };
   const connect = (): void => install.mutate({ connector: of.id ?? "" }, leave);
   const workspaces = of.workspaces ?? [];
+  const word = words[of.id ?? ""] ?? words["slack"]!;
   return (
     <section className="panel">
       <header>
         <h2 className="grow">{of.name}</h2>
         {admin && of.available && (
           <button type="button" className="button primary" disabled={install.isPending} onClick={connect}>
-            Connect a workspace
+            Connect a {word.workspace}
           </button>
         )}
       </header>
       <p className="fine">
-        Send alerts to channels: one message for each incident, with reminders and its end in a thread. The app reads no messages.
+        Send alerts to channels: one message for each incident, with reminders and its end {word.answers}. The app reads no messages.
       </p>
       <FormError error={install.error ?? link.error ?? unlink.error} />
       {workspaces.length === 0 ? (
-        <Empty title={of.available ? "No workspace connected" : "Not set up on this server"}>
+        <Empty title={of.available ? `No ${word.workspace} connected` : "Not set up on this server"}>
           <p>{next}</p>
         </Empty>
       ) : (
         <table className="data fold">
           <thead>
             <tr>
-              <th scope="col">Workspace</th>
+              <th scope="col">{word.workspace === "server" ? "Server" : "Workspace"}</th>
               <th scope="col">State</th>
               <th scope="col">Channel of new destinations</th>
               <th scope="col" className="w80">
@@ -74,7 +86,7 @@ function Chat({ of, next }: { of: ChatConnector; next: string }) {
                   sure.ask({
                     title: `Disconnect ${line(w.name ?? "", 80)}?`,
                     act: "Disconnect",
-                    text: `Messages to its channels fail from then on. The access of the app ends at ${of.name}, unless another organization here uses the workspace.`,
+                    text: `Messages to its channels fail from then on. ${word.end}, unless another organization here uses the ${word.workspace}.`,
                     run: () => remove.mutate({ id: w.id ?? "" }),
                   })
                 }
@@ -124,7 +136,11 @@ function Workspace({ of, again, remove }: { of: ChatWorkspace; again: () => void
   const { org, now } = useFrame();
   const admin = org.role === "org:admin";
   const usable = of.status === "connected" || of.status === "error";
-  const channels = useCall("ChatConnectorsService/ListChatWorkspaceDestinations", { id: of.id ?? "" }, { enabled: admin && usable });
+  const channels = useCall(
+    "ChatConnectorsService/ListChatWorkspaceDestinations",
+    { id: of.id ?? "" },
+    { enabled: admin && usable && !!of.syncedAt },
+  );
   const update = useAct("ChatConnectorsService/UpdateChatWorkspace");
   const chosen = of.settings?.["default_channel"] ?? "";
   const list = channels.data?.destinations ?? [];
