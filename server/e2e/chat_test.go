@@ -60,12 +60,7 @@ func (b *chatBench) connectChat() string {
 
 func (b *chatBench) connector(by restClient) map[string]any {
 	b.t.Helper()
-	data, _ := by.call("GET", "/v2/integrations/chat_connectors", "", 200)["data"].([]any)
-	if len(data) != 1 {
-		b.t.Fatalf("connectors: %v", data)
-	}
-	c, _ := data[0].(map[string]any)
-	return c
+	return connectorOf(b.t, by, "slack")
 }
 
 func (b *chatBench) workspace() map[string]any {
@@ -143,13 +138,22 @@ func TestChatWorkspaces(t *testing.T) {
 	if got := asMember.call("POST", "/v2/integrations/chat_connectors/slack/install", `{}`, 403); tagOf(got) != "@svc/http/errors/IntegrationsForbiddenError" {
 		t.Errorf("a member connects: %v", got)
 	}
+	// An API key starts; the administrator sees the workspace and does not want it: the token ends.
+	const callback = "/integrations/slack/callback"
+	declined := b.install(b.rest, "{}")
+	b.admin.get(declined)
+	b.admin.post(declined, callback, "state", loginStateOf(t, declined), "code", mustQuery(t, declined, "code"), "decision", "connect")
+	live := b.slack.Live("T0ACME")
+	if got := b.admin.post(declined, callback, "state", loginStateOf(t, declined), "decision", "cancel"); got.StatusCode != 303 ||
+		live != 1 || b.slack.Live("T0ACME") != 0 {
+		t.Errorf("declined: %d, %d tokens, then %d", got.StatusCode, live, b.slack.Live("T0ACME"))
+	}
 	// An API key starts; the administrator confirms.
 	back := b.install(b.rest, "{}")
 	if got := b.admin.get(back); got.StatusCode != 200 || !strings.Contains(got.text, "An API key of") {
 		t.Errorf("the confirmation: %d %.300s", got.StatusCode, got.text)
 	}
 	// The code may be that of any workspace, so the page names it before anything is stored.
-	const callback = "/integrations/slack/callback"
 	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision", "connect"); got.StatusCode != 200 ||
 		!strings.Contains(got.text, "workspace T0ACME") || strings.Contains(got.text, "source code") || len(b.workspace()) != 0 {
 		t.Errorf("confirmed: %d %v %.3000s", got.StatusCode, b.workspace(), got.text)
