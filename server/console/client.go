@@ -40,6 +40,10 @@ type Client struct {
 	attributes svcv2connect.AttributesServiceClient
 	sql        svcv2connect.SqlServiceClient
 	session    svcv2connect.SessionsServiceClient
+
+	integrations svcv2connect.IntegrationsServiceClient
+	hosting      svcv2connect.SourceHostingServiceClient
+	source       svcv2connect.SourceCodeServiceClient
 }
 
 // Connect returns a client. It does not call the server.
@@ -64,6 +68,10 @@ func Connect(target Target) *Client {
 		attributes: svcv2connect.NewAttributesServiceClient(h, target.URL, options...),
 		sql:        svcv2connect.NewSqlServiceClient(h, target.URL, options...),
 		session:    svcv2connect.NewSessionsServiceClient(h, target.URL, options...),
+
+		integrations: svcv2connect.NewIntegrationsServiceClient(h, target.URL, options...),
+		hosting:      svcv2connect.NewSourceHostingServiceClient(h, target.URL, options...),
+		source:       svcv2connect.NewSourceCodeServiceClient(h, target.URL, options...),
 	}
 }
 

@@ -86,12 +86,15 @@ func usage(format string, list ...any) error { return &UsageError{fmt.Sprintf(fo
 // Commands returns all commands.
 func Commands() []Command {
 	return slices.Concat(serviceCommands(), traceCommands(), logCommands(), errorCommands(), issueCommands(), metricCommands(),
-		attributeCommands(), sqlCommands(), toolCommands())
+		attributeCommands(), sqlCommands(), sourceCommands(), toolCommands())
 }
 
 // Groups says in a sentence what the commands with the same first word do, where that word is no command itself.
 func Groups() map[string]string {
-	return map[string]string{"attributes": "Explore the attributes of telemetry", "tools": "List and call the MCP tools of the server"}
+	return map[string]string{
+		"attributes": "Explore the attributes of telemetry", "source": "Search and read source code",
+		"tools": "List and call the MCP tools of the server",
+	}
 }
 
 // Input returns the argument or flag whose text is to be read from standard input, because its value is '-'. It returns nil for none.

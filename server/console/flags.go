@@ -34,6 +34,7 @@ type Options struct {
 	Toolsets                 []string
 	ReadOnly                 bool
 	All                      bool
+	Ref, Path                string
 }
 
 // Flag is a flag of a command.

@@ -196,6 +196,25 @@ func TestSourceCode(t *testing.T) {
 		}
 	}
 
+	line := newCommandLine(t)
+	line.more = []string{"SVC_API_URL=" + b.s.BaseURL, "SVC_API_TOKEN=" + b.s.APIKey}
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"integrations"}, "acme"},
+		{[]string{"repos", "-q", "SHOP"}, repo},
+		{[]string{"source", "search", "acme/shop", "total cart"}, "func Total(items []int) int {"},
+		{[]string{"source", "read", "ACME/shop", "checkout/cart.go:4-5"}, "4  func Total(items []int) int {\n5    sum := 0\n"},
+	} {
+		if code, stdout, stderr := line.run(append(c.words, "--format", "table")...); code != 0 || !strings.Contains(stdout, c.want) {
+			t.Errorf("svc %v: %d\n%s%s", c.words, code, stdout, stderr)
+		}
+	}
+	if code, _, stderr := line.run("source", "read", "acme/shop", "no/such.go"); code != 1 || !strings.Contains(stderr, "VcsFileNotFoundError") {
+		t.Errorf("a file that does not exist: %d %s", code, stderr)
+	}
+
 	file := b.rest.call("POST", base+"/file", `{"path":"checkout/cart.go","start_line":4,"end_line":5}`, 200)
 	if got := fmt.Sprint(file["lines"]); got != "[func Total(items []int) int { \tsum := 0]" || file["total_lines"] != float64(10) || file["truncated"] != true {
 		t.Errorf("lines: %v", file)
