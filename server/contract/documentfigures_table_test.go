@@ -38,6 +38,8 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.IntegrationRetryLeast), "integrations.md"},
 	{limits.Lasts(limits.IntegrationRefusal), "integrations.md"},
 	{limits.Lasts(limits.IntegrationPause), "integrations.md"},
+	{limits.Lasts(limits.IntegrationRenewal), "integrations.md"},
+	{"2 hours", "integrations.md"},                            // the life of an access token: GitLab
 	{limits.Lasts(limits.IntegrationLoud), "integrations.md"}, // it is IntegrationFailing and IntegrationRetryMost, too
 	{limits.Lasts(limits.AlertSettle), "alerts.md"},
 	{limits.Lasts(limits.AlertSettle + limits.AlertSpread), "alerts.md"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/source"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -19,11 +20,8 @@ func (e *Engine) SourceHost(p SourceProvider, c store.IntegrationConnection) (so
 	return p.Host(opened, e.renewed)
 }
 
-const (
-	// renewWait is how long a request of a person waits for the worker to renew credentials, renewPoll the pause between two looks.
-	renewWait = 5 * time.Second
-	renewPoll = 50 * time.Millisecond
-)
+// renewPoll is the pause between two looks at credentials that the worker renews.
+const renewPoll = 50 * time.Millisecond
 
 // renewed waits until the worker of an account has stored newer credentials than those of c. Only the worker renews them, because two that
 // do so at once would void each other's tokens.
@@ -50,7 +48,7 @@ func (e *Engine) renewed(ctx context.Context, c Connection) (Connection, error) 
 			if err := e.cfg.Store.MakeIntegrationDue(ctx, c.Org, c.ID); err != nil {
 				return c, NewProblem(Upstream, err, "The access to the account could not be renewed.")
 			}
-		case row.SyncDueAt == nil, row.SyncDueAt.After(now), now.Sub(asked) >= renewWait: // the worker was there, or is busy
+		case row.SyncDueAt == nil, row.SyncDueAt.After(now), now.Sub(asked) >= limits.IntegrationRenewal: // the worker was there, or is busy
 			return c, NewProblem(Upstream, nil, "The access to the account could not be renewed. Try again in a minute.")
 		}
 		select {

@@ -60,6 +60,8 @@ const (
 	// provider may ask for.
 	IntegrationRefusal = time.Minute
 	IntegrationPause   = time.Hour
+	// IntegrationRenewal is how long a request waits until the access to an account is renewed.
+	IntegrationRenewal = 5 * time.Second
 	// IntegrationFailures in a row, or failures for IntegrationFailing, make the state of an account error.
 	IntegrationFailures = 3
 	IntegrationFailing  = 15 * time.Minute
@@ -134,6 +136,7 @@ func source() []Limit {
 		lasts("IntegrationProbe", IntegrationProbe, "An account that has to be connected again is tried once in %s."),
 		lasts("IntegrationRefusal", IntegrationRefusal, "Credentials that a provider refuses twice, %s apart or more, need a new connection."),
 		lasts("IntegrationPause", IntegrationPause, "A provider that asks for a pause is asked again after %s at the latest."),
+		lasts("IntegrationRenewal", IntegrationRenewal, "A request waits %s at most until the access to an account, which has ended, is renewed."),
 		count("IntegrationFailures", IntegrationFailures, "After %s failures in a row, the state of an account is `error`."),
 		lasts("IntegrationFailing", IntegrationFailing, "After failures, or without quota at the provider, for %s, the state of an account is `error`."),
 		lasts("IntegrationLoud", IntegrationLoud, "The audit of the setup reports an account that is out of order for %s."),
