@@ -114,20 +114,25 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 	if err != nil || len(signature) != ed25519.SignatureSize || !ed25519.Verify(a.key, append([]byte(stamp), body...), signature) {
 		return integrations.Delivery{}, integrations.ErrForged
 	}
-	seconds, err := strconv.ParseInt(stamp, 10, 64)
-	if age := a.cfg.Now().Sub(time.Unix(seconds, 0)); err != nil || age > signedWindow || age < -signedWindow {
+	if !a.recent(stamp) {
 		return integrations.Delivery{}, integrations.ErrForged // a repeat of an old delivery
 	}
 	var said struct{ Type int }
-	unreadable := json.Unmarshal(body, &said) != nil
 	d := integrations.Delivery{AnswerType: "application/json", Answer: noCommand}
-	switch {
+	switch unreadable := json.Unmarshal(body, &said) != nil; {
 	case unreadable:
-		return integrations.Delivery{Kind: "unreadable"}, nil
+		d = integrations.Delivery{Kind: "unreadable"}
 	case said.Type == ping:
 		d.Answer = pong
 	case said.Type == autocomplete:
 		d.Answer = noChoices
 	}
 	return d, nil
+}
+
+// recent reports whether a signed time is near the present one.
+func (a *App) recent(stamp string) bool {
+	seconds, err := strconv.ParseInt(stamp, 10, 64)
+	age := a.cfg.Now().Sub(time.Unix(seconds, 0))
+	return err == nil && age <= signedWindow && age >= -signedWindow
 }
