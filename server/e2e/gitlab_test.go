@@ -169,7 +169,7 @@ func TestGitLabPage(t *testing.T) {
 	page := b.s.BaseURL + "/o/default/settings/integrations"
 	const panel = "section.panel:has(h2:text-is('GitLab'))"
 	steps := append([]step{open(b.s.BaseURL + "/login")}, signInSteps(b.s.AdminEmail, b.s.AdminPassword)...)
-	steps = append(steps, awaitPage(b.s.BaseURL+"/o/"), open(page), read("before", panel), click(panel+" button:text-is('Connect an account')"),
+	steps = append(steps, awaitPage(b.s.BaseURL+"/o/"), open(page), read("before", panel+" :text('No account connected')"), click(panel+" button:text-is('Connect an account')"),
 		awaitPage(page+"?integration=gitlab&result=connected"), read("connected", ".notice"), read("row", panel+" tbody tr td:has-text('ada')"),
 		read("state", panel+" td:has-text('read ')"), click(panel+" button:has-text('Show the secret address')"), read("hook", panel+" .secret"),
 		look("gitlab"), click(panel+" button[aria-label='More about ada']"), click("text=Disconnect"), look("gitlab-disconnect"),
