@@ -263,7 +263,7 @@ func Keys() []Key {
 		{
 			Name: "gitlab-url", Kind: KindURL, Default: "https://gitlab.com",
 			Help:   "GitLab, or a GitLab server of your own, whose projects organizations may connect",
-			assign: origin(func(c *Config) *string { return &c.GitLab.URL }),
+			assign: secureOrigin(func(c *Config) *string { return &c.GitLab.URL }),
 		},
 		{
 			Name: "gitlab-client-id", Kind: KindText,

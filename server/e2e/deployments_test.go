@@ -25,7 +25,8 @@ func TestDeployments(t *testing.T) {
 	culprit := b.repo.Commit(t, "Price each item", map[string]string{
 		"src/cart.js": strings.Replace(thrown["src/cart.js"], "i.price.amount", "i.price.amount * 1", 1),
 	})
-	b.repo.Commit(t, "Two lines more, not deployed", map[string]string{"src/cart.js": "// New.\n// New.\n" + thrown["src/cart.js"]})
+	undeployed := b.repo.Commit(t, "Two lines more, not deployed", map[string]string{"src/cart.js": "// New.\n// New.\n" + thrown["src/cart.js"]})
+	newest := fmt.Sprintf("No file of acme/shop at %.7s is proven", undeployed)
 	now := time.Now().UTC()
 	deploy := func(id, commit, state, target string, age time.Duration) {
 		b.vercel.Deploy(b.team, "shop", id, state, target, now.Add(-age))
@@ -61,6 +62,14 @@ func TestDeployments(t *testing.T) {
 		t.Errorf("markers:\n%s\nwant:\n%s", got, want)
 	}
 
+	// The account is connected again: the markers are still those of before.
+	b.rest.call("DELETE", vercelPath, "", 200)
+	b.connect(b.rest, vercelToken, "", 200)
+	b.sync()
+	if got := markers(b.rest); got != want {
+		t.Errorf("markers of an account that is connected again:\n%s\nwant:\n%s", got, want)
+	}
+
 	// The build ends, and a person deletes a marker: the next synchronization adds the one and does not bring back the other.
 	rows, _ := b.rest.call("GET", "/v2/markers?service_name=shop", "", 200)["data"].([]any)
 	last, _ := rows[1].(map[string]any)
@@ -78,6 +87,18 @@ func TestDeployments(t *testing.T) {
 		t.Errorf("another organization has markers: %s", got)
 	}
 
+	// The deployment that serves names no commit: what runs is not known, and an older commit is not taken for it.
+	b.vercel.Change(func() { b.team.Deployments[0]["ready"] = now.Add(-time.Hour).UnixMilli() })
+	b.vercel.Commit(b.team, "")
+	b.sync()
+	early := b.throw("shop", "", stackIn("/srv/shop"))
+	eventually(t, "the commit of an older deployment is not taken", func() bool {
+		got := b.rest.call("GET", "/v2/error_events/"+early+"?service_name=shop", "", 200)
+		return sourceOf(got, 0) == nil && strings.Contains(fmt.Sprint(got["source_problem"]), newest)
+	})
+	b.vercel.Change(func() { b.team.Deployments[0]["state"] = "CANCELED" })
+	b.sync()
+
 	// The telemetry names a version without a tag, no commit and no repository.
 	fingerprint := b.throw("shop", resourceText("service.version", "9.9"), stackIn("/srv/shop"))
 	var first map[string]any
@@ -87,6 +108,14 @@ func TestDeployments(t *testing.T) {
 	})
 	if first["commit_sha"] != culprit || first["confidence"] != "deployment" || first["path"] != "src/cart.js" {
 		t.Errorf("the first frame: %v", first)
+	}
+	// The repository of the project is not connected: those that are connected are searched, as without a deployment.
+	b.vercel.Change(func() {
+		b.team.Projects[0]["link"] = map[string]any{"type": "github", "org": "acme", "repo": "elsewhere"}
+	})
+	b.sync()
+	if got := sourceOf(b.rest.call("GET", "/v2/error_events/"+fingerprint+"?service_name=shop", "", 200), 0); got["commit_sha"] != culprit {
+		t.Errorf("the repository of the project is not connected: %v", got)
 	}
 	list := issuesOf(t, b.rest, "shop", func(l []map[string]any) bool { return len(l) == 1 && l[0]["occurrence_count"] != 0.0 })
 	var found []any
@@ -101,12 +130,19 @@ func TestDeployments(t *testing.T) {
 		t.Errorf("suspects: %v", found)
 	}
 
+	// Telemetry that names a commit wins, also one that the repository does not have (yet).
+	unknown := b.throw("shop", resourceText("vcs.ref.head.revision", strings.Repeat("ab", 20)), stackIn("/srv/shop"))
+	eventually(t, "a commit that is not known is not replaced by a deployment", func() bool {
+		got := b.rest.call("GET", "/v2/error_events/"+unknown+"?service_name=shop", "", 200)
+		return sourceOf(got, 0) == nil && strings.Contains(fmt.Sprint(got["source_problem"]), newest)
+	})
+
 	// Another environment, and another service, have no deployment: the newest commit, in which the lines have moved.
 	for _, c := range [][2]string{{"shop", "staging"}, {"worker", "production"}} {
 		fingerprint := b.throw(c[0], resourceText("deployment.environment.name", c[1]), stackIn("/srv/shop"))
 		eventually(t, c[0]+" in "+c[1]+" has the newest commit", func() bool {
 			got := b.rest.call("GET", "/v2/error_events/"+fingerprint+"?service_name="+c[0], "", 200)
-			return sourceOf(got, 0) == nil && strings.Contains(fmt.Sprint(got["source_problem"]), "No file of acme/shop at ")
+			return sourceOf(got, 0) == nil && strings.Contains(fmt.Sprint(got["source_problem"]), newest)
 		})
 	}
 }

@@ -103,3 +103,23 @@ func TestKeyExpiresExactly(t *testing.T) {
 		t.Errorf("the key lives for %s", got)
 	}
 }
+
+// TestVersionOne: a path of version 1 names its successor to a caller without credentials, behind all other doors of the address.
+func TestVersionOne(t *testing.T) {
+	t.Parallel()
+	s := testkit.Shared(t)
+	for path, want := range map[string]string{"/api/v1/traces": "/v2/traces", "/api": "/v2/docs"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusNotFound || res.Header.Get("Link") != "<"+want+`>; rel="successor-version"` {
+			t.Errorf("%s: %d, Link %q", path, res.StatusCode, res.Header.Get("Link"))
+		}
+	}
+}

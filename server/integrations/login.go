@@ -243,8 +243,8 @@ func (e *Engine) Offered(l Login) ([]Account, error) {
 	return accounts, nil
 }
 
-// Cancel ends the attempt, and gives back the access to accounts that the person saw and did not choose, unless an organization here has
-// connected them. A failure of the provider changes nothing. ErrLoginUnknown: the attempt is over already.
+// Cancel ends the attempt, and gives back the access to accounts that the person saw and did not choose. That to a chat workspace stays if
+// an organization here has connected it. A failure of the provider changes nothing. ErrLoginUnknown: the attempt is over already.
 func (e *Engine) Cancel(ctx context.Context, l Login) error {
 	offered, err := e.Offered(l)
 	if err := errors.Join(err, e.end(ctx, l)); err != nil {

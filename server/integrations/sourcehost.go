@@ -43,6 +43,8 @@ func (e *Engine) renewed(ctx context.Context, c Connection) (Connection, error) 
 		}
 		now := e.cfg.Now()
 		switch {
+		case asked.IsZero() && row.FailingSince != nil && row.SyncDueAt != nil && row.SyncDueAt.After(now): // the provider has its pause
+			return c, NewProblem(Upstream, nil, "The provider failed, so the access to the account was not renewed. Try again in some minutes.")
 		case asked.IsZero():
 			asked = now
 			if err := e.cfg.Store.MakeIntegrationDue(ctx, c.Org, c.ID); err != nil {

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -195,4 +197,13 @@ func (a Account) Reconnected(old json.RawMessage) Account {
 		a.CodeAccess = before.CodeAccess
 	}
 	return a
+}
+
+// EscapedPath escapes each part of a path for an address.
+func EscapedPath(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
 }

@@ -114,15 +114,19 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 		}
 		row := stored[d.ExternalID]
 		delete(stored, d.ExternalID)
+		if row != nil && d.ReadyAt == nil {
+			d.ReadyAt = row.ReadyAt // what was seen once
+		}
 		begins := d.State == DeploymentReady && (row == nil || row.State != hostingdeployment.StateReady)
+		if begins && row != nil && d.ReadyAt == nil { // the platform does not tell it
+			d.ReadyAt = new(utc(at))
+		}
 		switch {
 		case row == nil:
 			d.Org, d.ConnectionID, d.SeenAt = of.Org, of.ID, utc(at)
-			inserted, err := s.insertHostingDeployment(ctx, tx, d)
-			if err != nil {
+			if _, err := s.insertHostingDeployment(ctx, tx, d); err != nil {
 				return err
 			}
-			d.ID = inserted.ID
 		case !sameDeployment(toHostingDeployment(row), d):
 			u := row.Update().SetProjectName(d.ProjectName).SetTarget(d.Target).SetState(hostingdeployment.State(d.State)).
 				SetPlatformState(d.PlatformState).SetStartedAt(utc(d.StartedAt)).SetSeenAt(utc(at))
@@ -134,9 +138,6 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 			if err := u.Exec(ctx); err != nil {
 				return err
 			}
-		}
-		if row != nil {
-			d.ID = row.ID
 		}
 		if begins {
 			if err := s.markDeployment(ctx, tx, of, d); err != nil {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	entsql "entgo.io/ent/dialect/sql"
+	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/hostingdeployment"
@@ -19,10 +21,16 @@ import (
 // previewTarget is the environment of deployments that nobody but their authors uses. They get no markers.
 const previewTarget = "preview"
 
+// deploymentMarkers is the name space of the ids of markers of deployments (RFC 9562, section 5.5).
+var deploymentMarkers = uuid.MustParse("b4f5b3a2-6a0e-4f3f-9c1d-0d9c5a7e1f11")
+
+// crashed is the word of Railway for a deployment that started and ended by itself. Its state here is an error.
+const crashed = "CRASHED"
+
 // program is the service that a deployment brought, as its telemetry names it.
 func (d *HostingDeployment) program() string { return cmp.Or(d.Service, d.ProjectName) }
 
-// since is when a deployment began to serve.
+// since is when a deployment began to serve, as far as that is known: its start without a better time.
 func (d *HostingDeployment) since() time.Time {
 	if d.ReadyAt != nil {
 		return *d.ReadyAt
@@ -30,25 +38,30 @@ func (d *HostingDeployment) since() time.Time {
 	return d.StartedAt
 }
 
-// markDeployment makes the marker of a deployment that is ready. The marker has the id of the deployment, so there is one at most.
-// It stays when the platform is disconnected or the deployment is forgotten: it belongs to the telemetry of its time.
+// markDeployment makes the marker of a deployment that is ready. Its id follows from the deployment, so there is one at most, also if the
+// account is connected again. It stays when the platform is disconnected or the deployment is forgotten: it belongs to the telemetry of its
+// time.
 func (s *Store) markDeployment(ctx context.Context, tx *ent.Tx, of IntegrationConnection, d HostingDeployment) error {
 	if d.Target == previewTarget {
 		return nil
 	}
-	if known, err := tx.Marker.Query().Where(marker.ID(d.ID)).Exist(ctx); err != nil || known {
+	id := uuid.NewSHA1(deploymentMarkers, []byte(strings.Join([]string{string(of.Org), of.Provider, of.BaseURL, d.ExternalID}, "\n")))
+	if known, err := tx.Marker.Query().Where(marker.ID(id)).Exist(ctx); err != nil || known {
 		return err
 	}
 	service, environment := d.program(), d.Target
 	in := Marker{
-		ID: d.ID, Org: of.Org, Kind: string(marker.KindDeploy), Title: fmt.Sprintf("%s deployed to %s", service, environment),
+		ID: id, Org: of.Org, Kind: string(marker.KindDeploy), Title: fmt.Sprintf("%s deployed to %s", service, environment),
 		OccurredAt: utc(d.since()), ServiceName: &service, DeploymentEnvironment: &environment, URL: nonZero(d.URL),
 	}
 	if text := d.origin(); text != "" {
 		in.Description = &text
 	}
+	if in.valid() != nil { // the platform may use addresses and names of branches that no marker may have
+		in.URL, in.Description = nil, nil
+	}
 	var err error
-	if in.valid() == nil { // the platform may use names and addresses that no marker may have
+	if in.valid() == nil {
 		_, err = s.insertMarker(ctx, tx, in)
 	}
 	return err
@@ -69,36 +82,72 @@ func (d *HostingDeployment) origin() string {
 }
 
 // deployedBefore bounds the deployments among which DeploymentsOf looks.
-const deployedBefore = 20
+const deployedBefore = 50
 
-// DeploymentsOf are deployments with a commit that served a program until a time, the last one first, and the repository of the last one's
-// project, which may be empty. The environment is that of the telemetry; empty is taken for production.
-func (s *Store) DeploymentsOf(ctx context.Context, org principal.OrgID, service, environment string, at time.Time) (
-	list []HostingDeployment, repository string, err error,
-) {
+// Deployed is what a project of a hosting platform had deployed for a service.
+type Deployed struct {
+	// Commits are those of the deployments that served, the last one first, each once. The first is that of the deployment that serves.
+	Commits []string
+	// Repository is that of the project; it may be empty.
+	Repository string
+}
+
+// DeploymentsOf tells what the projects that have a service had deployed for it until a time; services of several projects may have one
+// name. The environment is that of the telemetry; empty is taken for production. A project whose last deployment names no commit is left
+// out: what ran is not known.
+func (s *Store) DeploymentsOf(ctx context.Context, org principal.OrgID, service, environment string, at time.Time) ([]Deployed, error) {
 	rows, err := s.read.HostingDeployment.Query().Where(
-		hostingdeployment.OrgID(string(org)), hostingdeployment.StartedAtLTE(utc(at)), hostingdeployment.CommitShaNotNil(),
-		hostingdeployment.StateIn(hostingdeployment.StateReady, hostingdeployment.StateRemoved),
+		hostingdeployment.OrgID(string(org)), hostingdeployment.StartedAtLTE(utc(at)),
+		hostingdeployment.Or(
+			hostingdeployment.StateEQ(hostingdeployment.StateReady), hostingdeployment.PlatformState(crashed),
+			hostingdeployment.And(hostingdeployment.StateEQ(hostingdeployment.StateRemoved), hostingdeployment.ReadyAtNotNil()),
+		),
 		hostingdeployment.TargetEqualFold(cmp.Or(environment, "production")),
 		hostingdeployment.Or(
 			hostingdeployment.Service(service),
 			hostingdeployment.And(hostingdeployment.ServiceIsNil(), hostingdeployment.ProjectName(service)),
 		),
 	).Order(hostingdeployment.ByStartedAt(entsql.OrderDesc()), hostingdeployment.ByID(entsql.OrderDesc())).Limit(deployedBefore).All(ctx)
-	if list, err = collect("find deployments of a service", toHostingDeployment, rows, err); err != nil {
-		return nil, "", err
+	list, err := collect("find deployments of a service", toHostingDeployment, rows, err)
+	if err != nil {
+		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(d HostingDeployment) bool { return d.since().After(at) })
-	if len(list) == 0 {
-		return nil, "", nil
+	type project struct {
+		connection uuid.UUID
+		id         string
 	}
-	project, err := s.read.HostingProject.Query().Where(append(projectsOf(org, list[0].ConnectionID),
-		hostingproject.ExternalID(list[0].ProjectExternalID))...).Only(ctx)
-	switch {
-	case err == nil && project.Repository != nil:
-		repository = *project.Repository
-	case err != nil && !ent.IsNotFound(err):
-		return nil, "", mapError("find the project of a deployment", err)
+	var order []project
+	of := map[project][]string{}
+	for _, d := range list {
+		if d.since().After(at) {
+			continue
+		}
+		p := project{d.ConnectionID, d.ProjectExternalID}
+		if _, known := of[p]; !known {
+			order = append(order, p)
+		}
+		of[p] = append(of[p], d.CommitSha)
 	}
-	return list, repository, nil
+	var out []Deployed
+	for _, p := range order {
+		commits := of[p]
+		if commits[0] == "" {
+			continue
+		}
+		one := Deployed{}
+		for _, c := range commits {
+			if c != "" && !slices.Contains(one.Commits, c) {
+				one.Commits = append(one.Commits, c)
+			}
+		}
+		row, err := s.read.HostingProject.Query().Where(append(projectsOf(org, p.connection), hostingproject.ExternalID(p.id))...).Only(ctx)
+		switch {
+		case err == nil && row.Repository != nil:
+			one.Repository = *row.Repository
+		case err != nil && !ent.IsNotFound(err):
+			return nil, mapError("find the project of a deployment", err)
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }

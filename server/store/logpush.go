@@ -29,6 +29,9 @@ func (in *NewLogpushConnector) check() error {
 	c.name("zone_name", &in.ZoneName)
 	if in.ServiceName == "" {
 		in.ServiceName = "cloudflare/" + in.ZoneName
+		if letters := []rune(in.ServiceName); len(letters) > maxNameLength {
+			in.ServiceName = string(letters[:maxNameLength])
+		}
 	}
 	c.name("service_name", &in.ServiceName)
 	return c.err()
@@ -114,15 +117,16 @@ func (s *Store) EditLogpushConnector(
 	gone := edit.Enabled.Set && !edit.Enabled.Value
 	return s.changeLogpushConnector(ctx, "updated", org, id, gone, func(row *ent.LogpushConnector, u *ent.LogpushConnectorUpdateOne) {
 		for _, field := range []struct {
+			old   string
 			patch Patch[string]
 			set   func(string) *ent.LogpushConnectorUpdateOne
-		}{{edit.Name, u.SetName}, {edit.ZoneName, u.SetZoneName}, {edit.ServiceName, u.SetServiceName}} {
-			if field.patch.Set {
+		}{{row.Name, edit.Name, u.SetName}, {row.ZoneName, edit.ZoneName, u.SetZoneName}, {row.ServiceName, edit.ServiceName, u.SetServiceName}} {
+			if field.patch.Set && field.patch.Value != field.old {
 				field.set(field.patch.Value)
 			}
 		}
 		switch {
-		case edit.Enabled.Set && edit.Enabled.Value:
+		case edit.Enabled.Set && edit.Enabled.Value && row.DisabledAt != nil:
 			u.ClearDisabledAt()
 		case gone && row.DisabledAt == nil:
 			u.SetDisabledAt(s.stamp())
@@ -141,17 +145,17 @@ func (s *Store) changeLogpushConnector(ctx context.Context, verb string, org pri
 		}
 		what := Change{Subject: SubjectLogpushConnector, Org: org, Hash: row.SecretHash, Gone: gone}
 		old := toLogpushConnector(row)
-		u := row.Update().SetUpdatedAt(s.stamp())
+		u := row.Update()
 		change(row, u)
-		if row, err = u.Save(ctx); err != nil {
+		if m := u.Mutation(); len(m.Fields()) == 0 && len(m.ClearedFields()) == 0 {
+			out = old
+			return what, nil
+		}
+		if row, err = u.SetUpdatedAt(s.stamp()).Save(ctx); err != nil {
 			return Change{}, err
 		}
 		out = toLogpushConnector(row)
-		e := out.event(verb, old.auditFields(), out.auditFields())
-		if verb == "updated" && auditChanges(e.Before, e.After) == nil {
-			return what, nil
-		}
-		return what, s.audit(ctx, tx, org, e)
+		return what, s.audit(ctx, tx, org, out.event(verb, old.auditFields(), out.auditFields()))
 	})
 	if err != nil {
 		return LogpushConnector{}, err

@@ -470,7 +470,8 @@ type HostingDeployment struct {
 	Url *string `protobuf:"bytes,10,opt,name=url" json:"url,omitempty"`
 	// Time at which the platform created the deployment.
 	StartedAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=started_at,json=startedAt" json:"started_at,omitempty"`
-	// Time at which the deployment became ready. Null before, and for Railway, which does not tell it.
+	// Time at which the deployment became ready. Railway does not tell it: there it is the time at which the server saw that, null if it was
+	// ready when the server first saw it.
 	ReadyAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=ready_at,json=readyAt" json:"ready_at,omitempty"`
 	// Name of the service. Null for Vercel, where a project is one service.
 	Service       *string `protobuf:"bytes,13,opt,name=service" json:"service,omitempty"`

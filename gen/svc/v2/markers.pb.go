@@ -49,7 +49,7 @@ type Marker struct {
 	DeploymentEnvironment *string `protobuf:"bytes,9,opt,name=deployment_environment,json=deploymentEnvironment" json:"deployment_environment,omitempty"`
 	// Address of a page about it, for example of the pipeline. Null without one.
 	Url *string `protobuf:"bytes,10,opt,name=url" json:"url,omitempty"`
-	// The user who created it. Null for an API key.
+	// The user who created it. Null for an API key, and for the marker of a deployment at a connected hosting platform.
 	CreatedBy *string `protobuf:"bytes,11,opt,name=created_by,json=createdBy" json:"created_by,omitempty"`
 	// Time of creation.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`

@@ -68,7 +68,7 @@ func problem(status int, body []byte) *integrations.Problem {
 		RetryAfter float64 `json:"retry_after"`
 	}
 	if json.Unmarshal(body, &said) != nil {
-		if status == http.StatusForbidden { // a page of the network in front of the API says nothing about the guild
+		if status == http.StatusForbidden || status == http.StatusNotFound { // a page of the network in front of the API says nothing about the guild
 			return integrations.NewProblem(integrations.Upstream, nil, "Discord failed (status %d).", status)
 		}
 		return nil

@@ -2,9 +2,11 @@ package discord
 
 import (
 	"context"
+	"errors"
+	"math"
+	"math/big"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/limits"
@@ -28,11 +30,14 @@ const (
 	asked  = needed | readHistory
 )
 
-// UnmarshalText implements encoding.TextUnmarshaler. A bit beyond our integers is of no interest here.
+// UnmarshalText implements encoding.TextUnmarshaler. Bits beyond our integers are of no interest here.
 func (p *permissions) UnmarshalText(text []byte) error {
-	n, err := strconv.ParseUint(string(text), 10, 64)
-	*p = permissions(n)
-	return err
+	n, ok := new(big.Int).SetString(string(text), 10)
+	if !ok || n.Sign() < 0 || len(text) > 100 {
+		return errors.New("permissions must be a number")
+	}
+	*p = permissions(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
+	return nil
 }
 
 type guild struct {
@@ -72,11 +77,15 @@ type bot struct {
 	base permissions
 }
 
-// guild reads a guild that the bot is in. A guild that it is not in is a problem Suspended.
+// guild reads a guild that the bot is in. A guild that it is not in is a problem Suspended; other answers say nothing about that.
 func (a *App) guild(ctx context.Context, id string) (g guild, err error) {
 	err = a.do(ctx, http.MethodGet, nil, &g, "guilds", id)
-	if integrations.IsKind(err, integrations.NotFound) || integrations.IsKind(err, integrations.Forbidden) {
+	var said code
+	switch {
+	case errors.As(err, &said) && said == 50001:
 		return g, gone(err)
+	case integrations.IsKind(err, integrations.Forbidden): // of the application or its network, and not of this guild
+		return g, integrations.NewProblem(integrations.Upstream, err, "Discord does not let the bot read the server at the moment.")
 	}
 	return g, err
 }

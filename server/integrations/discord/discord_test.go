@@ -239,9 +239,16 @@ func TestRemoved(t *testing.T) {
 	if _, err := b.app.Sync(t.Context(), b.of); err != nil {
 		t.Errorf("the bot is back: %v", err)
 	}
-	for _, code := range []string{"10004", "404", "10007"} {
+	for _, code := range []string{"10004", "50001", "10007"} {
 		b.discord.Fault(func(string) string { return code })
 		if _, err := b.app.Sync(t.Context(), b.of); !integrations.IsKind(err, integrations.Suspended) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	// Answers that say nothing about this guild: of the network, of a blocked address, and a page in front of the API.
+	for _, code := range []string{"40333", "40001", "404", "403"} {
+		b.discord.Fault(func(string) string { return code })
+		if _, err := b.app.Sync(t.Context(), b.of); err == nil || integrations.IsKind(err, integrations.Suspended) {
 			t.Errorf("%s: %v", code, err)
 		}
 	}

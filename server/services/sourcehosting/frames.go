@@ -38,10 +38,10 @@ const (
 type located struct {
 	*opened
 	sha, confidence string
-	// deployed are the commits that hosting platforms had deployed, the last one first.
-	deployed []string
-	found    frames.Found
-	texts    map[string][]byte
+	// before are the commits that the hosting platform had deployed before, the last one first.
+	before []string
+	found  frames.Found
+	texts  map[string][]byte
 	// ignored is the file that names commits which changed only the form of the code; nil without one.
 	ignored []byte
 }
@@ -80,11 +80,11 @@ func (s *Service) Frames(
 func (s *Service) search(
 	ctx context.Context, caller *principal.Principal, o frames.Origin, calls []frames.Call, evidence Evidence,
 ) (best *located, problem string) {
-	deployed, err := s.deploymentsOf(ctx, caller.Org, &o)
+	deployed, err := s.deploymentsOf(ctx, caller.Org, o)
 	if err != nil {
 		return nil, sentence(err)
 	}
-	rows, problem, err := s.repositoriesOf(ctx, caller.Org, o)
+	rows, problem, err := s.repositoriesOf(ctx, caller.Org, o, deployed)
 	ambiguous := false
 	for _, row := range rows {
 		var at *located
@@ -114,10 +114,18 @@ func better(a, b *located) bool {
 	return cmp.Or(cmp.Compare(b.found.Proven, a.found.Proven), cmp.Compare(rank(a.confidence), rank(b.confidence))) < 0
 }
 
-// repositoriesOf are the repositories that may be those of a program: the one that telemetry names, or all if there are few.
-func (s *Service) repositoriesOf(ctx context.Context, org principal.OrgID, o frames.Origin) ([]store.SourceRepository, string, error) {
+// repositoriesOf are the repositories that may be those of a program: the one that telemetry names, else those of the deployed projects, else
+// all if there are few.
+func (s *Service) repositoriesOf(
+	ctx context.Context, org principal.OrgID, o frames.Origin, deployed []store.Deployed,
+) ([]store.SourceRepository, string, error) {
 	filter := store.RepositoryFilter{Status: store.RepositoryActive}
 	host, name := o.Repository()
+	if name == "" {
+		if rows, err := s.repositoriesDeployed(ctx, org, deployed); err != nil || len(rows) > 0 {
+			return rows, "", err
+		}
+	}
 	filter.FullName = name
 	rows, err := s.Store.ListSourceRepositories(ctx, org, filter, 0, limits.SourceFrameRepositories+1)
 	if err != nil {
@@ -140,16 +148,19 @@ func (s *Service) repositoriesOf(ctx context.Context, org principal.OrgID, o fra
 
 // locate finds the files of calls in a repository.
 func (s *Service) locate(
-	ctx context.Context, caller *principal.Principal, row store.SourceRepository, o frames.Origin, deployed []string, calls []frames.Call,
+	ctx context.Context, caller *principal.Principal, row store.SourceRepository, o frames.Origin, deployed []store.Deployed, calls []frames.Call,
 	evidence Evidence,
 ) (*located, error) {
 	r, err := s.openRow(ctx, caller, row)
 	if err != nil {
 		return nil, err
 	}
-	at := &located{opened: r, deployed: deployed}
+	at := &located{opened: r}
 	if at.sha, at.confidence, err = s.commitOf(ctx, r, o, deployed); err != nil {
 		return nil, err
+	}
+	if at.confidence == frames.Deployment {
+		at.before = deployedBefore(deployed, at.sha)
 	}
 	p, err := s.copyOf(ctx, r, at.sha)
 	if err != nil {
@@ -186,10 +197,10 @@ func (s *Service) locate(
 }
 
 // commitOf finds the commit of a program, and how surely it is known.
-func (s *Service) commitOf(ctx context.Context, r *opened, o frames.Origin, deployed []string) (sha, confidence string, err error) {
+func (s *Service) commitOf(ctx context.Context, r *opened, o frames.Origin, deployed []store.Deployed) (sha, confidence string, err error) {
 	list := o.References()
-	if len(deployed) > 0 {
-		list = append(list, frames.Reference{Name: deployed[0], Confidence: frames.Deployment})
+	for _, d := range deployed {
+		list = append(list, frames.Reference{Name: d.Commits[0], Confidence: frames.Deployment})
 	}
 	if branch := r.row.Tracked(); branch != "" {
 		list = append(list, frames.Reference{Name: branch, Confidence: frames.Branch})

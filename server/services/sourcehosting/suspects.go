@@ -60,7 +60,7 @@ func (s *Service) Suspects(
 	deployed := base == "" && at.confidence == frames.Deployment
 	if deployed {
 		var before []frames.Reference
-		for _, commit := range at.deployed[1:] {
+		for _, commit := range at.before {
 			before = append(before, frames.Reference{Name: commit, Confidence: frames.Deployment})
 		}
 		var err error

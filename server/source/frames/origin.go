@@ -54,6 +54,11 @@ func (o Origin) References() []Reference {
 	return list
 }
 
+// NamesCommit reports whether telemetry names the commit.
+func (o Origin) NamesCommit() bool {
+	return commitID.MatchString(o.Commit) || commitID.MatchString(o.Version)
+}
+
 // Repository is the host and the full name of the repository, such as github.com and acme/shop. Either may be empty; both are if telemetry
 // does not name the repository by owner and name.
 func (o Origin) Repository() (host, name string) {

@@ -61,10 +61,9 @@ func testLogpushConnectors(t *testing.T, f *fixture) {
 	}
 	_, err = f.LogpushConnectorByHash(ctx, c.ID, in.Secret.Hash)
 	wantError(t, err, store.ErrNotFound)
-	want.DisabledAt = ptr(f.now().UTC())
+	want.DisabledAt, want.UpdatedAt = ptr(f.now().UTC()), f.now().UTC()
 	for range 2 {
 		c, err = f.SetLogpushConnectorDisabled(ctx, org, c.ID, true)
-		want.UpdatedAt = f.now().UTC()
 		if diff := cmp.Diff(want, c); err != nil || diff != "" {
 			t.Errorf("disabled: %v (-want +got):\n%s", err, diff)
 		}

@@ -85,7 +85,7 @@ export function LogPush() {
                                 sure.ask({
                                   title: `A new secret for ${line(c.name ?? "", 80)}?`,
                                   act: "New secret",
-                                  text: "Pushes to the present destination are refused at once, until Cloudflare has the new one.",
+                                  text: "Within a minute, pushes to the present destination are refused, until Cloudflare has the new one.",
                                   run: () => rotate.mutate({ id: c.id ?? "" }),
                                 }),
                             },
@@ -96,7 +96,7 @@ export function LogPush() {
                                 sure.ask({
                                   title: `Delete ${line(c.name ?? "", 80)}?`,
                                   act: "Delete",
-                                  text: "Its pushes are refused at once. The logs that it brought stay.",
+                                  text: "Its pushes are refused within a minute. The logs that it brought stay.",
                                   run: () => remove.mutate({ id: c.id ?? "" }),
                                 }),
                             },
