@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/integrations/planetscale/planetscaletest"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -175,6 +176,7 @@ func TestPlanetScale(t *testing.T) {
 			t.Errorf("the audit log holds %q", secret)
 		}
 	}
+	hook := fmt.Sprint(b.rest.call("GET", planetscalePath+"/webhook_config", "", 200)["url"])
 	if got := b.rest.call("DELETE", planetscalePath, "", 200); got["connected"] != false || got["object"] != "planetscale_integration" {
 		t.Errorf("disconnect: %v", got)
 	}
@@ -184,6 +186,17 @@ func TestPlanetScale(t *testing.T) {
 	}
 	if got := b.status(); got["connected"] != false || got["scrape_target"] != nil {
 		t.Errorf("after: %v", got)
+	}
+	// A webhook that outlives its account is told so. However often it comes, it does not count as an attack.
+	for range 2 * limits.WebhookForgeries {
+		res, err := http.Post(hook, "application/json", strings.NewReader(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusGone {
+			t.Fatalf("a delivery after the disconnect: %d", res.StatusCode)
+		}
 	}
 }
 

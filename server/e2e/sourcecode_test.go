@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svc-observability/svc/server/integrations/github/githubtest"
 	"github.com/svc-observability/svc/server/testkit"
@@ -135,12 +134,7 @@ func (b *sourceBench) repositories() []map[string]any {
 
 func (b *sourceBench) until(what string, done func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(30 * time.Second); !done(); {
-		if time.Now().After(end) {
-			b.t.Fatalf("after 30 seconds still not: %s", what)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	eventually(b.t, what, done)
 }
 
 // deliver sends a signed delivery of the hub.

@@ -41,7 +41,7 @@ type Config struct {
 }
 
 // Handler answers 202 to a delivery with a good signature, also to one that was received before; 200 to one that asks for an answer; 401 to
-// one without a good signature; 413 to one that is too large; 429 to an address that sent too many bad signatures; 503 if the delivery
+// one without a good signature; 410 to one whose account was disconnected; 413 to one that is too large; 429 to an address that sent too many bad signatures; 503 if the delivery
 // cannot be stored.
 func Handler(cfg Config) http.Handler {
 	return &handler{cfg, ratelimit.NewLocalBuckets(maxAddresses, cfg.Now)}
@@ -96,6 +96,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.Account = c.ExternalID
 	} else {
 		d, err = verifier.Verify(r.Header, body)
+	}
+	if errors.Is(err, integrations.ErrUnhooked) {
+		// A webhook that outlived its account is no attack: it must not count against others behind the same address.
+		http.Error(w, "the account is no longer connected; delete this webhook", http.StatusGone)
+		return
 	}
 	if err != nil && !errors.Is(err, integrations.ErrForged) {
 		h.later(w, r, setup.ID, d.ID, err)

@@ -34,7 +34,10 @@ func (e *Engine) HookSecret(c store.IntegrationConnection) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// Hooked finds the account of a token. ErrForged: the token is not one of ours, or its account is gone.
+// ErrUnhooked reports that an address was ours, and that its account is gone.
+var ErrUnhooked = errors.New("the account of the webhook is no longer connected")
+
+// Hooked finds the account of a token. ErrForged: the token is not one of ours. ErrUnhooked: its account is gone.
 func (e *Engine) Hooked(ctx context.Context, provider, token string) (store.IntegrationConnection, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
@@ -50,7 +53,10 @@ func (e *Engine) Hooked(ctx context.Context, provider, token string) (store.Inte
 		return store.IntegrationConnection{}, ErrForged
 	}
 	c, err := e.cfg.Store.GetIntegrationConnection(ctx, of.Org, id)
-	if errors.Is(err, store.ErrNotFound) || err == nil && c.Provider != provider {
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return store.IntegrationConnection{}, ErrUnhooked
+	case err == nil && c.Provider != provider:
 		return store.IntegrationConnection{}, ErrForged
 	}
 	return c, err
