@@ -251,8 +251,9 @@ func testCancel(t *testing.T, w *warehouse.Warehouse) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- failure(ctx, w, warehouse.Limits{ResultRows: 1 << 40, RowsToRead: 1 << 40},
-			"SELECT number, 'cancel_mark', {org:String} FROM numbers(100000000000)")
+		// It reads for long and gives one row: a large result would end at its bound before the cancellation, on a slow machine.
+		ended <- failure(ctx, w, warehouse.Limits{RowsToRead: 1 << 40},
+			"SELECT sum(cityHash64(number)), 'cancel_mark', {org:String} FROM numbers(100000000000)")
 	}()
 	for deadline := time.Now().Add(5 * time.Second); running(t, w, "cancel_mark") == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
