@@ -85,7 +85,7 @@ func TestGitHubSettings(t *testing.T) {
 	}
 }
 
-// A half-set registration at GitLab names what is missing, and a server of one's own has its address.
+// A registration at GitLab that lacks a setting names that setting. A GitLab server of the operator is named by its address.
 func TestGitLabSettings(t *testing.T) {
 	for given, missing := range map[string]string{
 		"SVC_GITLAB_CLIENT_ID=i": "gitlab-client-secret", "SVC_GITLAB_CLIENT_SECRET=s": "gitlab-client-id",

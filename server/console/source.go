@@ -164,7 +164,7 @@ var filePlace = regexp.MustCompile(`^(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?$`)
 func readSource(ctx context.Context, q *Query) (Answer, error) {
 	req := &svcv2.ReadSourceFileRequest{Path: q.Arguments[1], Ref: given(q.Ref)}
 	if parts := filePlace.FindStringSubmatch(req.GetPath()); parts != nil {
-		first, _ := strconv.Atoi(parts[1+1]) // the pattern admits numbers only
+		first, _ := strconv.Atoi(parts[2]) // the pattern admits numbers only
 		req.Path, req.StartLine = parts[1], number(first)
 		if last, err := strconv.Atoi(parts[3]); err == nil {
 			req.EndLine = number(last)

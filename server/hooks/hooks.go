@@ -41,8 +41,8 @@ type Config struct {
 }
 
 // Handler answers 202 to a delivery with a good signature, also to one that was received before; 200 to one that asks for an answer; 401 to
-// one without a good signature; 410 to one whose account was disconnected; 413 to one that is too large; 429 to an address that sent too many bad signatures; 503 if the delivery
-// cannot be stored.
+// one without a good signature; 410 to one whose account was disconnected; 413 to one that is too large; 429 to an address that sent too
+// many bad signatures; 503 if the delivery cannot be stored.
 func Handler(cfg Config) http.Handler {
 	return &handler{cfg, ratelimit.NewLocalBuckets(maxAddresses, cfg.Now)}
 }

@@ -30,7 +30,7 @@ type Answer struct {
 	Repository string
 	// Base and Head are the commits of the releases. Without a base the commits of a time before the error are taken.
 	Base, Head string
-	// Deployed says that they are those which a hosting platform had deployed.
+	// Deployed says that a hosting platform named Base and Head: it had deployed them.
 	Deployed bool
 	Commits  []Suspect
 	// Problem says in a sentence why there are no suspects, if a person can do something about it.
