@@ -63421,6 +63421,11 @@ type SourceRepositoryMutation struct {
 	etag                *string
 	checked_at          *time.Time
 	searched_at         *time.Time
+	shard               *int
+	addshard            *int
+	look_due_at         *time.Time
+	pulls_etag          *string
+	pulls_seen_at       *time.Time
 	created_at          *time.Time
 	updated_at          *time.Time
 	clearedFields       map[string]struct{}
@@ -64220,6 +64225,209 @@ func (m *SourceRepositoryMutation) ResetSearchedAt() {
 	delete(m.clearedFields, sourcerepository.FieldSearchedAt)
 }
 
+// SetShard sets the "shard" field.
+func (m *SourceRepositoryMutation) SetShard(i int) {
+	m.shard = &i
+	m.addshard = nil
+}
+
+// Shard returns the value of the "shard" field in the mutation.
+func (m *SourceRepositoryMutation) Shard() (r int, exists bool) {
+	v := m.shard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldShard returns the old "shard" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldShard(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldShard is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldShard requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldShard: %w", err)
+	}
+	return oldValue.Shard, nil
+}
+
+// AddShard adds i to the "shard" field.
+func (m *SourceRepositoryMutation) AddShard(i int) {
+	if m.addshard != nil {
+		*m.addshard += i
+	} else {
+		m.addshard = &i
+	}
+}
+
+// AddedShard returns the value that was added to the "shard" field in this mutation.
+func (m *SourceRepositoryMutation) AddedShard() (r int, exists bool) {
+	v := m.addshard
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetShard resets all changes to the "shard" field.
+func (m *SourceRepositoryMutation) ResetShard() {
+	m.shard = nil
+	m.addshard = nil
+}
+
+// SetLookDueAt sets the "look_due_at" field.
+func (m *SourceRepositoryMutation) SetLookDueAt(t time.Time) {
+	m.look_due_at = &t
+}
+
+// LookDueAt returns the value of the "look_due_at" field in the mutation.
+func (m *SourceRepositoryMutation) LookDueAt() (r time.Time, exists bool) {
+	v := m.look_due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLookDueAt returns the old "look_due_at" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldLookDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLookDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLookDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLookDueAt: %w", err)
+	}
+	return oldValue.LookDueAt, nil
+}
+
+// ClearLookDueAt clears the value of the "look_due_at" field.
+func (m *SourceRepositoryMutation) ClearLookDueAt() {
+	m.look_due_at = nil
+	m.clearedFields[sourcerepository.FieldLookDueAt] = struct{}{}
+}
+
+// LookDueAtCleared returns if the "look_due_at" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) LookDueAtCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldLookDueAt]
+	return ok
+}
+
+// ResetLookDueAt resets all changes to the "look_due_at" field.
+func (m *SourceRepositoryMutation) ResetLookDueAt() {
+	m.look_due_at = nil
+	delete(m.clearedFields, sourcerepository.FieldLookDueAt)
+}
+
+// SetPullsEtag sets the "pulls_etag" field.
+func (m *SourceRepositoryMutation) SetPullsEtag(s string) {
+	m.pulls_etag = &s
+}
+
+// PullsEtag returns the value of the "pulls_etag" field in the mutation.
+func (m *SourceRepositoryMutation) PullsEtag() (r string, exists bool) {
+	v := m.pulls_etag
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPullsEtag returns the old "pulls_etag" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldPullsEtag(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPullsEtag is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPullsEtag requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPullsEtag: %w", err)
+	}
+	return oldValue.PullsEtag, nil
+}
+
+// ClearPullsEtag clears the value of the "pulls_etag" field.
+func (m *SourceRepositoryMutation) ClearPullsEtag() {
+	m.pulls_etag = nil
+	m.clearedFields[sourcerepository.FieldPullsEtag] = struct{}{}
+}
+
+// PullsEtagCleared returns if the "pulls_etag" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) PullsEtagCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldPullsEtag]
+	return ok
+}
+
+// ResetPullsEtag resets all changes to the "pulls_etag" field.
+func (m *SourceRepositoryMutation) ResetPullsEtag() {
+	m.pulls_etag = nil
+	delete(m.clearedFields, sourcerepository.FieldPullsEtag)
+}
+
+// SetPullsSeenAt sets the "pulls_seen_at" field.
+func (m *SourceRepositoryMutation) SetPullsSeenAt(t time.Time) {
+	m.pulls_seen_at = &t
+}
+
+// PullsSeenAt returns the value of the "pulls_seen_at" field in the mutation.
+func (m *SourceRepositoryMutation) PullsSeenAt() (r time.Time, exists bool) {
+	v := m.pulls_seen_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPullsSeenAt returns the old "pulls_seen_at" field's value of the SourceRepository entity.
+// If the SourceRepository object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceRepositoryMutation) OldPullsSeenAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPullsSeenAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPullsSeenAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPullsSeenAt: %w", err)
+	}
+	return oldValue.PullsSeenAt, nil
+}
+
+// ClearPullsSeenAt clears the value of the "pulls_seen_at" field.
+func (m *SourceRepositoryMutation) ClearPullsSeenAt() {
+	m.pulls_seen_at = nil
+	m.clearedFields[sourcerepository.FieldPullsSeenAt] = struct{}{}
+}
+
+// PullsSeenAtCleared returns if the "pulls_seen_at" field was cleared in this mutation.
+func (m *SourceRepositoryMutation) PullsSeenAtCleared() bool {
+	_, ok := m.clearedFields[sourcerepository.FieldPullsSeenAt]
+	return ok
+}
+
+// ResetPullsSeenAt resets all changes to the "pulls_seen_at" field.
+func (m *SourceRepositoryMutation) ResetPullsSeenAt() {
+	m.pulls_seen_at = nil
+	delete(m.clearedFields, sourcerepository.FieldPullsSeenAt)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *SourceRepositoryMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -64393,7 +64601,7 @@ func (m *SourceRepositoryMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SourceRepositoryMutation) Fields() []string {
-	fields := make([]string, 0, 18)
+	fields := make([]string, 0, 22)
 	if m.organization != nil {
 		fields = append(fields, sourcerepository.FieldOrgID)
 	}
@@ -64442,6 +64650,18 @@ func (m *SourceRepositoryMutation) Fields() []string {
 	if m.searched_at != nil {
 		fields = append(fields, sourcerepository.FieldSearchedAt)
 	}
+	if m.shard != nil {
+		fields = append(fields, sourcerepository.FieldShard)
+	}
+	if m.look_due_at != nil {
+		fields = append(fields, sourcerepository.FieldLookDueAt)
+	}
+	if m.pulls_etag != nil {
+		fields = append(fields, sourcerepository.FieldPullsEtag)
+	}
+	if m.pulls_seen_at != nil {
+		fields = append(fields, sourcerepository.FieldPullsSeenAt)
+	}
 	if m.created_at != nil {
 		fields = append(fields, sourcerepository.FieldCreatedAt)
 	}
@@ -64488,6 +64708,14 @@ func (m *SourceRepositoryMutation) Field(name string) (ent.Value, bool) {
 		return m.CheckedAt()
 	case sourcerepository.FieldSearchedAt:
 		return m.SearchedAt()
+	case sourcerepository.FieldShard:
+		return m.Shard()
+	case sourcerepository.FieldLookDueAt:
+		return m.LookDueAt()
+	case sourcerepository.FieldPullsEtag:
+		return m.PullsEtag()
+	case sourcerepository.FieldPullsSeenAt:
+		return m.PullsSeenAt()
 	case sourcerepository.FieldCreatedAt:
 		return m.CreatedAt()
 	case sourcerepository.FieldUpdatedAt:
@@ -64533,6 +64761,14 @@ func (m *SourceRepositoryMutation) OldField(ctx context.Context, name string) (e
 		return m.OldCheckedAt(ctx)
 	case sourcerepository.FieldSearchedAt:
 		return m.OldSearchedAt(ctx)
+	case sourcerepository.FieldShard:
+		return m.OldShard(ctx)
+	case sourcerepository.FieldLookDueAt:
+		return m.OldLookDueAt(ctx)
+	case sourcerepository.FieldPullsEtag:
+		return m.OldPullsEtag(ctx)
+	case sourcerepository.FieldPullsSeenAt:
+		return m.OldPullsSeenAt(ctx)
 	case sourcerepository.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case sourcerepository.FieldUpdatedAt:
@@ -64658,6 +64894,34 @@ func (m *SourceRepositoryMutation) SetField(name string, value ent.Value) error 
 		}
 		m.SetSearchedAt(v)
 		return nil
+	case sourcerepository.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetShard(v)
+		return nil
+	case sourcerepository.FieldLookDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLookDueAt(v)
+		return nil
+	case sourcerepository.FieldPullsEtag:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPullsEtag(v)
+		return nil
+	case sourcerepository.FieldPullsSeenAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPullsSeenAt(v)
+		return nil
 	case sourcerepository.FieldCreatedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -64679,13 +64943,21 @@ func (m *SourceRepositoryMutation) SetField(name string, value ent.Value) error 
 // AddedFields returns all numeric fields that were incremented/decremented during
 // this mutation.
 func (m *SourceRepositoryMutation) AddedFields() []string {
-	return nil
+	var fields []string
+	if m.addshard != nil {
+		fields = append(fields, sourcerepository.FieldShard)
+	}
+	return fields
 }
 
 // AddedField returns the numeric value that was incremented/decremented on a field
 // with the given name. The second boolean return value indicates that this field
 // was not set, or was not defined in the schema.
 func (m *SourceRepositoryMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case sourcerepository.FieldShard:
+		return m.AddedShard()
+	}
 	return nil, false
 }
 
@@ -64694,6 +64966,13 @@ func (m *SourceRepositoryMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *SourceRepositoryMutation) AddField(name string, value ent.Value) error {
 	switch name {
+	case sourcerepository.FieldShard:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddShard(v)
+		return nil
 	}
 	return fmt.Errorf("unknown SourceRepository numeric field %s", name)
 }
@@ -64722,6 +65001,15 @@ func (m *SourceRepositoryMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(sourcerepository.FieldSearchedAt) {
 		fields = append(fields, sourcerepository.FieldSearchedAt)
+	}
+	if m.FieldCleared(sourcerepository.FieldLookDueAt) {
+		fields = append(fields, sourcerepository.FieldLookDueAt)
+	}
+	if m.FieldCleared(sourcerepository.FieldPullsEtag) {
+		fields = append(fields, sourcerepository.FieldPullsEtag)
+	}
+	if m.FieldCleared(sourcerepository.FieldPullsSeenAt) {
+		fields = append(fields, sourcerepository.FieldPullsSeenAt)
 	}
 	return fields
 }
@@ -64757,6 +65045,15 @@ func (m *SourceRepositoryMutation) ClearField(name string) error {
 		return nil
 	case sourcerepository.FieldSearchedAt:
 		m.ClearSearchedAt()
+		return nil
+	case sourcerepository.FieldLookDueAt:
+		m.ClearLookDueAt()
+		return nil
+	case sourcerepository.FieldPullsEtag:
+		m.ClearPullsEtag()
+		return nil
+	case sourcerepository.FieldPullsSeenAt:
+		m.ClearPullsSeenAt()
 		return nil
 	}
 	return fmt.Errorf("unknown SourceRepository nullable field %s", name)
@@ -64813,6 +65110,18 @@ func (m *SourceRepositoryMutation) ResetField(name string) error {
 		return nil
 	case sourcerepository.FieldSearchedAt:
 		m.ResetSearchedAt()
+		return nil
+	case sourcerepository.FieldShard:
+		m.ResetShard()
+		return nil
+	case sourcerepository.FieldLookDueAt:
+		m.ResetLookDueAt()
+		return nil
+	case sourcerepository.FieldPullsEtag:
+		m.ResetPullsEtag()
+		return nil
+	case sourcerepository.FieldPullsSeenAt:
+		m.ResetPullsSeenAt()
 		return nil
 	case sourcerepository.FieldCreatedAt:
 		m.ResetCreatedAt()

@@ -1084,6 +1084,12 @@ func init() {
 	sourcerepositoryDescHTMLURL := sourcerepositoryFields[6].Descriptor()
 	// sourcerepository.HTMLURLValidator is a validator for the "html_url" field. It is called by the builders before save.
 	sourcerepository.HTMLURLValidator = sourcerepositoryDescHTMLURL.Validators[0].(func(string) error)
+	// sourcerepositoryDescShard is the schema descriptor for shard field.
+	sourcerepositoryDescShard := sourcerepositoryFields[17].Descriptor()
+	// sourcerepository.DefaultShard holds the default value on creation for the shard field.
+	sourcerepository.DefaultShard = sourcerepositoryDescShard.Default.(int)
+	// sourcerepository.ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	sourcerepository.ShardValidator = sourcerepositoryDescShard.Validators[0].(func(int) error)
 	userFields := schema.User{}.Fields()
 	_ = userFields
 	// userDescEmail is the schema descriptor for email field.

@@ -54,6 +54,14 @@ type SourceRepository struct {
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 	// SearchedAt holds the value of the "searched_at" field.
 	SearchedAt *time.Time `json:"searched_at,omitempty"`
+	// of the kind `repositories`, by the organization
+	Shard int `json:"shard,omitempty"`
+	// when pull requests and deployments are looked for again
+	LookDueAt *time.Time `json:"look_due_at,omitempty"`
+	// of the last list of pull requests
+	PullsEtag *string `json:"pulls_etag,omitempty"`
+	// the last change of a pull request that was looked at
+	PullsSeenAt *time.Time `json:"pulls_seen_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -106,9 +114,11 @@ func (*SourceRepository) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case sourcerepository.FieldIsPrivate, sourcerepository.FieldIsArchived:
 			values[i] = new(sql.NullBool)
-		case sourcerepository.FieldOrgID, sourcerepository.FieldExternalID, sourcerepository.FieldFullName, sourcerepository.FieldHTMLURL, sourcerepository.FieldDefaultBranch, sourcerepository.FieldTrackedBranch, sourcerepository.FieldStatus, sourcerepository.FieldLastSyncError, sourcerepository.FieldEtag:
+		case sourcerepository.FieldShard:
+			values[i] = new(sql.NullInt64)
+		case sourcerepository.FieldOrgID, sourcerepository.FieldExternalID, sourcerepository.FieldFullName, sourcerepository.FieldHTMLURL, sourcerepository.FieldDefaultBranch, sourcerepository.FieldTrackedBranch, sourcerepository.FieldStatus, sourcerepository.FieldLastSyncError, sourcerepository.FieldEtag, sourcerepository.FieldPullsEtag:
 			values[i] = new(sql.NullString)
-		case sourcerepository.FieldLastSyncedAt, sourcerepository.FieldCheckedAt, sourcerepository.FieldSearchedAt, sourcerepository.FieldCreatedAt, sourcerepository.FieldUpdatedAt:
+		case sourcerepository.FieldLastSyncedAt, sourcerepository.FieldCheckedAt, sourcerepository.FieldSearchedAt, sourcerepository.FieldLookDueAt, sourcerepository.FieldPullsSeenAt, sourcerepository.FieldCreatedAt, sourcerepository.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		case sourcerepository.FieldID, sourcerepository.FieldConnectionID:
 			values[i] = new(uuid.UUID)
@@ -237,6 +247,33 @@ func (_m *SourceRepository) assignValues(columns []string, values []any) error {
 				_m.SearchedAt = new(time.Time)
 				*_m.SearchedAt = value.Time
 			}
+		case sourcerepository.FieldShard:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field shard", values[i])
+			} else if value.Valid {
+				_m.Shard = int(value.Int64)
+			}
+		case sourcerepository.FieldLookDueAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field look_due_at", values[i])
+			} else if value.Valid {
+				_m.LookDueAt = new(time.Time)
+				*_m.LookDueAt = value.Time
+			}
+		case sourcerepository.FieldPullsEtag:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field pulls_etag", values[i])
+			} else if value.Valid {
+				_m.PullsEtag = new(string)
+				*_m.PullsEtag = value.String
+			}
+		case sourcerepository.FieldPullsSeenAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field pulls_seen_at", values[i])
+			} else if value.Valid {
+				_m.PullsSeenAt = new(time.Time)
+				*_m.PullsSeenAt = value.Time
+			}
 		case sourcerepository.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -352,6 +389,24 @@ func (_m *SourceRepository) String() string {
 	builder.WriteString(", ")
 	if v := _m.SearchedAt; v != nil {
 		builder.WriteString("searched_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("shard=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Shard))
+	builder.WriteString(", ")
+	if v := _m.LookDueAt; v != nil {
+		builder.WriteString("look_due_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.PullsEtag; v != nil {
+		builder.WriteString("pulls_etag=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.PullsSeenAt; v != nil {
+		builder.WriteString("pulls_seen_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")

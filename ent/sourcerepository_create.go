@@ -179,6 +179,62 @@ func (_c *SourceRepositoryCreate) SetNillableSearchedAt(v *time.Time) *SourceRep
 	return _c
 }
 
+// SetShard sets the "shard" field.
+func (_c *SourceRepositoryCreate) SetShard(v int) *SourceRepositoryCreate {
+	_c.mutation.SetShard(v)
+	return _c
+}
+
+// SetNillableShard sets the "shard" field if the given value is not nil.
+func (_c *SourceRepositoryCreate) SetNillableShard(v *int) *SourceRepositoryCreate {
+	if v != nil {
+		_c.SetShard(*v)
+	}
+	return _c
+}
+
+// SetLookDueAt sets the "look_due_at" field.
+func (_c *SourceRepositoryCreate) SetLookDueAt(v time.Time) *SourceRepositoryCreate {
+	_c.mutation.SetLookDueAt(v)
+	return _c
+}
+
+// SetNillableLookDueAt sets the "look_due_at" field if the given value is not nil.
+func (_c *SourceRepositoryCreate) SetNillableLookDueAt(v *time.Time) *SourceRepositoryCreate {
+	if v != nil {
+		_c.SetLookDueAt(*v)
+	}
+	return _c
+}
+
+// SetPullsEtag sets the "pulls_etag" field.
+func (_c *SourceRepositoryCreate) SetPullsEtag(v string) *SourceRepositoryCreate {
+	_c.mutation.SetPullsEtag(v)
+	return _c
+}
+
+// SetNillablePullsEtag sets the "pulls_etag" field if the given value is not nil.
+func (_c *SourceRepositoryCreate) SetNillablePullsEtag(v *string) *SourceRepositoryCreate {
+	if v != nil {
+		_c.SetPullsEtag(*v)
+	}
+	return _c
+}
+
+// SetPullsSeenAt sets the "pulls_seen_at" field.
+func (_c *SourceRepositoryCreate) SetPullsSeenAt(v time.Time) *SourceRepositoryCreate {
+	_c.mutation.SetPullsSeenAt(v)
+	return _c
+}
+
+// SetNillablePullsSeenAt sets the "pulls_seen_at" field if the given value is not nil.
+func (_c *SourceRepositoryCreate) SetNillablePullsSeenAt(v *time.Time) *SourceRepositoryCreate {
+	if v != nil {
+		_c.SetPullsSeenAt(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *SourceRepositoryCreate) SetCreatedAt(v time.Time) *SourceRepositoryCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -252,6 +308,10 @@ func (_c *SourceRepositoryCreate) defaults() {
 		v := sourcerepository.DefaultStatus
 		_c.mutation.SetStatus(v)
 	}
+	if _, ok := _c.mutation.Shard(); !ok {
+		v := sourcerepository.DefaultShard
+		_c.mutation.SetShard(v)
+	}
 }
 
 // check runs all checks and user-defined validators on the builder.
@@ -306,6 +366,14 @@ func (_c *SourceRepositoryCreate) check() error {
 	if v, ok := _c.mutation.Status(); ok {
 		if err := sourcerepository.StatusValidator(v); err != nil {
 			return &ValidationError{Name: "status", err: fmt.Errorf(`ent: validator failed for field "SourceRepository.status": %w`, err)}
+		}
+	}
+	if _, ok := _c.mutation.Shard(); !ok {
+		return &ValidationError{Name: "shard", err: errors.New(`ent: missing required field "SourceRepository.shard"`)}
+	}
+	if v, ok := _c.mutation.Shard(); ok {
+		if err := sourcerepository.ShardValidator(v); err != nil {
+			return &ValidationError{Name: "shard", err: fmt.Errorf(`ent: validator failed for field "SourceRepository.shard": %w`, err)}
 		}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
@@ -411,6 +479,22 @@ func (_c *SourceRepositoryCreate) createSpec() (*SourceRepository, *sqlgraph.Cre
 	if value, ok := _c.mutation.SearchedAt(); ok {
 		_spec.SetField(sourcerepository.FieldSearchedAt, field.TypeTime, value)
 		_node.SearchedAt = &value
+	}
+	if value, ok := _c.mutation.Shard(); ok {
+		_spec.SetField(sourcerepository.FieldShard, field.TypeInt, value)
+		_node.Shard = value
+	}
+	if value, ok := _c.mutation.LookDueAt(); ok {
+		_spec.SetField(sourcerepository.FieldLookDueAt, field.TypeTime, value)
+		_node.LookDueAt = &value
+	}
+	if value, ok := _c.mutation.PullsEtag(); ok {
+		_spec.SetField(sourcerepository.FieldPullsEtag, field.TypeString, value)
+		_node.PullsEtag = &value
+	}
+	if value, ok := _c.mutation.PullsSeenAt(); ok {
+		_spec.SetField(sourcerepository.FieldPullsSeenAt, field.TypeTime, value)
+		_node.PullsSeenAt = &value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(sourcerepository.FieldCreatedAt, field.TypeTime, value)
@@ -701,6 +785,78 @@ func (u *SourceRepositoryUpsert) UpdateSearchedAt() *SourceRepositoryUpsert {
 // ClearSearchedAt clears the value of the "searched_at" field.
 func (u *SourceRepositoryUpsert) ClearSearchedAt() *SourceRepositoryUpsert {
 	u.SetNull(sourcerepository.FieldSearchedAt)
+	return u
+}
+
+// SetShard sets the "shard" field.
+func (u *SourceRepositoryUpsert) SetShard(v int) *SourceRepositoryUpsert {
+	u.Set(sourcerepository.FieldShard, v)
+	return u
+}
+
+// UpdateShard sets the "shard" field to the value that was provided on create.
+func (u *SourceRepositoryUpsert) UpdateShard() *SourceRepositoryUpsert {
+	u.SetExcluded(sourcerepository.FieldShard)
+	return u
+}
+
+// AddShard adds v to the "shard" field.
+func (u *SourceRepositoryUpsert) AddShard(v int) *SourceRepositoryUpsert {
+	u.Add(sourcerepository.FieldShard, v)
+	return u
+}
+
+// SetLookDueAt sets the "look_due_at" field.
+func (u *SourceRepositoryUpsert) SetLookDueAt(v time.Time) *SourceRepositoryUpsert {
+	u.Set(sourcerepository.FieldLookDueAt, v)
+	return u
+}
+
+// UpdateLookDueAt sets the "look_due_at" field to the value that was provided on create.
+func (u *SourceRepositoryUpsert) UpdateLookDueAt() *SourceRepositoryUpsert {
+	u.SetExcluded(sourcerepository.FieldLookDueAt)
+	return u
+}
+
+// ClearLookDueAt clears the value of the "look_due_at" field.
+func (u *SourceRepositoryUpsert) ClearLookDueAt() *SourceRepositoryUpsert {
+	u.SetNull(sourcerepository.FieldLookDueAt)
+	return u
+}
+
+// SetPullsEtag sets the "pulls_etag" field.
+func (u *SourceRepositoryUpsert) SetPullsEtag(v string) *SourceRepositoryUpsert {
+	u.Set(sourcerepository.FieldPullsEtag, v)
+	return u
+}
+
+// UpdatePullsEtag sets the "pulls_etag" field to the value that was provided on create.
+func (u *SourceRepositoryUpsert) UpdatePullsEtag() *SourceRepositoryUpsert {
+	u.SetExcluded(sourcerepository.FieldPullsEtag)
+	return u
+}
+
+// ClearPullsEtag clears the value of the "pulls_etag" field.
+func (u *SourceRepositoryUpsert) ClearPullsEtag() *SourceRepositoryUpsert {
+	u.SetNull(sourcerepository.FieldPullsEtag)
+	return u
+}
+
+// SetPullsSeenAt sets the "pulls_seen_at" field.
+func (u *SourceRepositoryUpsert) SetPullsSeenAt(v time.Time) *SourceRepositoryUpsert {
+	u.Set(sourcerepository.FieldPullsSeenAt, v)
+	return u
+}
+
+// UpdatePullsSeenAt sets the "pulls_seen_at" field to the value that was provided on create.
+func (u *SourceRepositoryUpsert) UpdatePullsSeenAt() *SourceRepositoryUpsert {
+	u.SetExcluded(sourcerepository.FieldPullsSeenAt)
+	return u
+}
+
+// ClearPullsSeenAt clears the value of the "pulls_seen_at" field.
+func (u *SourceRepositoryUpsert) ClearPullsSeenAt() *SourceRepositoryUpsert {
+	u.SetNull(sourcerepository.FieldPullsSeenAt)
 	return u
 }
 
@@ -1004,6 +1160,90 @@ func (u *SourceRepositoryUpsertOne) UpdateSearchedAt() *SourceRepositoryUpsertOn
 func (u *SourceRepositoryUpsertOne) ClearSearchedAt() *SourceRepositoryUpsertOne {
 	return u.Update(func(s *SourceRepositoryUpsert) {
 		s.ClearSearchedAt()
+	})
+}
+
+// SetShard sets the "shard" field.
+func (u *SourceRepositoryUpsertOne) SetShard(v int) *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.SetShard(v)
+	})
+}
+
+// AddShard adds v to the "shard" field.
+func (u *SourceRepositoryUpsertOne) AddShard(v int) *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.AddShard(v)
+	})
+}
+
+// UpdateShard sets the "shard" field to the value that was provided on create.
+func (u *SourceRepositoryUpsertOne) UpdateShard() *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.UpdateShard()
+	})
+}
+
+// SetLookDueAt sets the "look_due_at" field.
+func (u *SourceRepositoryUpsertOne) SetLookDueAt(v time.Time) *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.SetLookDueAt(v)
+	})
+}
+
+// UpdateLookDueAt sets the "look_due_at" field to the value that was provided on create.
+func (u *SourceRepositoryUpsertOne) UpdateLookDueAt() *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.UpdateLookDueAt()
+	})
+}
+
+// ClearLookDueAt clears the value of the "look_due_at" field.
+func (u *SourceRepositoryUpsertOne) ClearLookDueAt() *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.ClearLookDueAt()
+	})
+}
+
+// SetPullsEtag sets the "pulls_etag" field.
+func (u *SourceRepositoryUpsertOne) SetPullsEtag(v string) *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.SetPullsEtag(v)
+	})
+}
+
+// UpdatePullsEtag sets the "pulls_etag" field to the value that was provided on create.
+func (u *SourceRepositoryUpsertOne) UpdatePullsEtag() *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.UpdatePullsEtag()
+	})
+}
+
+// ClearPullsEtag clears the value of the "pulls_etag" field.
+func (u *SourceRepositoryUpsertOne) ClearPullsEtag() *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.ClearPullsEtag()
+	})
+}
+
+// SetPullsSeenAt sets the "pulls_seen_at" field.
+func (u *SourceRepositoryUpsertOne) SetPullsSeenAt(v time.Time) *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.SetPullsSeenAt(v)
+	})
+}
+
+// UpdatePullsSeenAt sets the "pulls_seen_at" field to the value that was provided on create.
+func (u *SourceRepositoryUpsertOne) UpdatePullsSeenAt() *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.UpdatePullsSeenAt()
+	})
+}
+
+// ClearPullsSeenAt clears the value of the "pulls_seen_at" field.
+func (u *SourceRepositoryUpsertOne) ClearPullsSeenAt() *SourceRepositoryUpsertOne {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.ClearPullsSeenAt()
 	})
 }
 
@@ -1476,6 +1716,90 @@ func (u *SourceRepositoryUpsertBulk) UpdateSearchedAt() *SourceRepositoryUpsertB
 func (u *SourceRepositoryUpsertBulk) ClearSearchedAt() *SourceRepositoryUpsertBulk {
 	return u.Update(func(s *SourceRepositoryUpsert) {
 		s.ClearSearchedAt()
+	})
+}
+
+// SetShard sets the "shard" field.
+func (u *SourceRepositoryUpsertBulk) SetShard(v int) *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.SetShard(v)
+	})
+}
+
+// AddShard adds v to the "shard" field.
+func (u *SourceRepositoryUpsertBulk) AddShard(v int) *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.AddShard(v)
+	})
+}
+
+// UpdateShard sets the "shard" field to the value that was provided on create.
+func (u *SourceRepositoryUpsertBulk) UpdateShard() *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.UpdateShard()
+	})
+}
+
+// SetLookDueAt sets the "look_due_at" field.
+func (u *SourceRepositoryUpsertBulk) SetLookDueAt(v time.Time) *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.SetLookDueAt(v)
+	})
+}
+
+// UpdateLookDueAt sets the "look_due_at" field to the value that was provided on create.
+func (u *SourceRepositoryUpsertBulk) UpdateLookDueAt() *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.UpdateLookDueAt()
+	})
+}
+
+// ClearLookDueAt clears the value of the "look_due_at" field.
+func (u *SourceRepositoryUpsertBulk) ClearLookDueAt() *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.ClearLookDueAt()
+	})
+}
+
+// SetPullsEtag sets the "pulls_etag" field.
+func (u *SourceRepositoryUpsertBulk) SetPullsEtag(v string) *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.SetPullsEtag(v)
+	})
+}
+
+// UpdatePullsEtag sets the "pulls_etag" field to the value that was provided on create.
+func (u *SourceRepositoryUpsertBulk) UpdatePullsEtag() *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.UpdatePullsEtag()
+	})
+}
+
+// ClearPullsEtag clears the value of the "pulls_etag" field.
+func (u *SourceRepositoryUpsertBulk) ClearPullsEtag() *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.ClearPullsEtag()
+	})
+}
+
+// SetPullsSeenAt sets the "pulls_seen_at" field.
+func (u *SourceRepositoryUpsertBulk) SetPullsSeenAt(v time.Time) *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.SetPullsSeenAt(v)
+	})
+}
+
+// UpdatePullsSeenAt sets the "pulls_seen_at" field to the value that was provided on create.
+func (u *SourceRepositoryUpsertBulk) UpdatePullsSeenAt() *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.UpdatePullsSeenAt()
+	})
+}
+
+// ClearPullsSeenAt clears the value of the "pulls_seen_at" field.
+func (u *SourceRepositoryUpsertBulk) ClearPullsSeenAt() *SourceRepositoryUpsertBulk {
+	return u.Update(func(s *SourceRepositoryUpsert) {
+		s.ClearPullsSeenAt()
 	})
 }
 

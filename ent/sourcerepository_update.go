@@ -253,6 +253,87 @@ func (_u *SourceRepositoryUpdate) ClearSearchedAt() *SourceRepositoryUpdate {
 	return _u
 }
 
+// SetShard sets the "shard" field.
+func (_u *SourceRepositoryUpdate) SetShard(v int) *SourceRepositoryUpdate {
+	_u.mutation.ResetShard()
+	_u.mutation.SetShard(v)
+	return _u
+}
+
+// SetNillableShard sets the "shard" field if the given value is not nil.
+func (_u *SourceRepositoryUpdate) SetNillableShard(v *int) *SourceRepositoryUpdate {
+	if v != nil {
+		_u.SetShard(*v)
+	}
+	return _u
+}
+
+// AddShard adds value to the "shard" field.
+func (_u *SourceRepositoryUpdate) AddShard(v int) *SourceRepositoryUpdate {
+	_u.mutation.AddShard(v)
+	return _u
+}
+
+// SetLookDueAt sets the "look_due_at" field.
+func (_u *SourceRepositoryUpdate) SetLookDueAt(v time.Time) *SourceRepositoryUpdate {
+	_u.mutation.SetLookDueAt(v)
+	return _u
+}
+
+// SetNillableLookDueAt sets the "look_due_at" field if the given value is not nil.
+func (_u *SourceRepositoryUpdate) SetNillableLookDueAt(v *time.Time) *SourceRepositoryUpdate {
+	if v != nil {
+		_u.SetLookDueAt(*v)
+	}
+	return _u
+}
+
+// ClearLookDueAt clears the value of the "look_due_at" field.
+func (_u *SourceRepositoryUpdate) ClearLookDueAt() *SourceRepositoryUpdate {
+	_u.mutation.ClearLookDueAt()
+	return _u
+}
+
+// SetPullsEtag sets the "pulls_etag" field.
+func (_u *SourceRepositoryUpdate) SetPullsEtag(v string) *SourceRepositoryUpdate {
+	_u.mutation.SetPullsEtag(v)
+	return _u
+}
+
+// SetNillablePullsEtag sets the "pulls_etag" field if the given value is not nil.
+func (_u *SourceRepositoryUpdate) SetNillablePullsEtag(v *string) *SourceRepositoryUpdate {
+	if v != nil {
+		_u.SetPullsEtag(*v)
+	}
+	return _u
+}
+
+// ClearPullsEtag clears the value of the "pulls_etag" field.
+func (_u *SourceRepositoryUpdate) ClearPullsEtag() *SourceRepositoryUpdate {
+	_u.mutation.ClearPullsEtag()
+	return _u
+}
+
+// SetPullsSeenAt sets the "pulls_seen_at" field.
+func (_u *SourceRepositoryUpdate) SetPullsSeenAt(v time.Time) *SourceRepositoryUpdate {
+	_u.mutation.SetPullsSeenAt(v)
+	return _u
+}
+
+// SetNillablePullsSeenAt sets the "pulls_seen_at" field if the given value is not nil.
+func (_u *SourceRepositoryUpdate) SetNillablePullsSeenAt(v *time.Time) *SourceRepositoryUpdate {
+	if v != nil {
+		_u.SetPullsSeenAt(*v)
+	}
+	return _u
+}
+
+// ClearPullsSeenAt clears the value of the "pulls_seen_at" field.
+func (_u *SourceRepositoryUpdate) ClearPullsSeenAt() *SourceRepositoryUpdate {
+	_u.mutation.ClearPullsSeenAt()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *SourceRepositoryUpdate) SetUpdatedAt(v time.Time) *SourceRepositoryUpdate {
 	_u.mutation.SetUpdatedAt(v)
@@ -314,6 +395,11 @@ func (_u *SourceRepositoryUpdate) check() error {
 	if v, ok := _u.mutation.Status(); ok {
 		if err := sourcerepository.StatusValidator(v); err != nil {
 			return &ValidationError{Name: "status", err: fmt.Errorf(`ent: validator failed for field "SourceRepository.status": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.Shard(); ok {
+		if err := sourcerepository.ShardValidator(v); err != nil {
+			return &ValidationError{Name: "shard", err: fmt.Errorf(`ent: validator failed for field "SourceRepository.shard": %w`, err)}
 		}
 	}
 	if _u.mutation.OrganizationCleared() && len(_u.mutation.OrganizationIDs()) > 0 {
@@ -407,6 +493,30 @@ func (_u *SourceRepositoryUpdate) sqlSave(ctx context.Context) (_node int, err e
 	}
 	if _u.mutation.SearchedAtCleared() {
 		_spec.ClearField(sourcerepository.FieldSearchedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.Shard(); ok {
+		_spec.SetField(sourcerepository.FieldShard, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedShard(); ok {
+		_spec.AddField(sourcerepository.FieldShard, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.LookDueAt(); ok {
+		_spec.SetField(sourcerepository.FieldLookDueAt, field.TypeTime, value)
+	}
+	if _u.mutation.LookDueAtCleared() {
+		_spec.ClearField(sourcerepository.FieldLookDueAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.PullsEtag(); ok {
+		_spec.SetField(sourcerepository.FieldPullsEtag, field.TypeString, value)
+	}
+	if _u.mutation.PullsEtagCleared() {
+		_spec.ClearField(sourcerepository.FieldPullsEtag, field.TypeString)
+	}
+	if value, ok := _u.mutation.PullsSeenAt(); ok {
+		_spec.SetField(sourcerepository.FieldPullsSeenAt, field.TypeTime, value)
+	}
+	if _u.mutation.PullsSeenAtCleared() {
+		_spec.ClearField(sourcerepository.FieldPullsSeenAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(sourcerepository.FieldUpdatedAt, field.TypeTime, value)
@@ -655,6 +765,87 @@ func (_u *SourceRepositoryUpdateOne) ClearSearchedAt() *SourceRepositoryUpdateOn
 	return _u
 }
 
+// SetShard sets the "shard" field.
+func (_u *SourceRepositoryUpdateOne) SetShard(v int) *SourceRepositoryUpdateOne {
+	_u.mutation.ResetShard()
+	_u.mutation.SetShard(v)
+	return _u
+}
+
+// SetNillableShard sets the "shard" field if the given value is not nil.
+func (_u *SourceRepositoryUpdateOne) SetNillableShard(v *int) *SourceRepositoryUpdateOne {
+	if v != nil {
+		_u.SetShard(*v)
+	}
+	return _u
+}
+
+// AddShard adds value to the "shard" field.
+func (_u *SourceRepositoryUpdateOne) AddShard(v int) *SourceRepositoryUpdateOne {
+	_u.mutation.AddShard(v)
+	return _u
+}
+
+// SetLookDueAt sets the "look_due_at" field.
+func (_u *SourceRepositoryUpdateOne) SetLookDueAt(v time.Time) *SourceRepositoryUpdateOne {
+	_u.mutation.SetLookDueAt(v)
+	return _u
+}
+
+// SetNillableLookDueAt sets the "look_due_at" field if the given value is not nil.
+func (_u *SourceRepositoryUpdateOne) SetNillableLookDueAt(v *time.Time) *SourceRepositoryUpdateOne {
+	if v != nil {
+		_u.SetLookDueAt(*v)
+	}
+	return _u
+}
+
+// ClearLookDueAt clears the value of the "look_due_at" field.
+func (_u *SourceRepositoryUpdateOne) ClearLookDueAt() *SourceRepositoryUpdateOne {
+	_u.mutation.ClearLookDueAt()
+	return _u
+}
+
+// SetPullsEtag sets the "pulls_etag" field.
+func (_u *SourceRepositoryUpdateOne) SetPullsEtag(v string) *SourceRepositoryUpdateOne {
+	_u.mutation.SetPullsEtag(v)
+	return _u
+}
+
+// SetNillablePullsEtag sets the "pulls_etag" field if the given value is not nil.
+func (_u *SourceRepositoryUpdateOne) SetNillablePullsEtag(v *string) *SourceRepositoryUpdateOne {
+	if v != nil {
+		_u.SetPullsEtag(*v)
+	}
+	return _u
+}
+
+// ClearPullsEtag clears the value of the "pulls_etag" field.
+func (_u *SourceRepositoryUpdateOne) ClearPullsEtag() *SourceRepositoryUpdateOne {
+	_u.mutation.ClearPullsEtag()
+	return _u
+}
+
+// SetPullsSeenAt sets the "pulls_seen_at" field.
+func (_u *SourceRepositoryUpdateOne) SetPullsSeenAt(v time.Time) *SourceRepositoryUpdateOne {
+	_u.mutation.SetPullsSeenAt(v)
+	return _u
+}
+
+// SetNillablePullsSeenAt sets the "pulls_seen_at" field if the given value is not nil.
+func (_u *SourceRepositoryUpdateOne) SetNillablePullsSeenAt(v *time.Time) *SourceRepositoryUpdateOne {
+	if v != nil {
+		_u.SetPullsSeenAt(*v)
+	}
+	return _u
+}
+
+// ClearPullsSeenAt clears the value of the "pulls_seen_at" field.
+func (_u *SourceRepositoryUpdateOne) ClearPullsSeenAt() *SourceRepositoryUpdateOne {
+	_u.mutation.ClearPullsSeenAt()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *SourceRepositoryUpdateOne) SetUpdatedAt(v time.Time) *SourceRepositoryUpdateOne {
 	_u.mutation.SetUpdatedAt(v)
@@ -729,6 +920,11 @@ func (_u *SourceRepositoryUpdateOne) check() error {
 	if v, ok := _u.mutation.Status(); ok {
 		if err := sourcerepository.StatusValidator(v); err != nil {
 			return &ValidationError{Name: "status", err: fmt.Errorf(`ent: validator failed for field "SourceRepository.status": %w`, err)}
+		}
+	}
+	if v, ok := _u.mutation.Shard(); ok {
+		if err := sourcerepository.ShardValidator(v); err != nil {
+			return &ValidationError{Name: "shard", err: fmt.Errorf(`ent: validator failed for field "SourceRepository.shard": %w`, err)}
 		}
 	}
 	if _u.mutation.OrganizationCleared() && len(_u.mutation.OrganizationIDs()) > 0 {
@@ -839,6 +1035,30 @@ func (_u *SourceRepositoryUpdateOne) sqlSave(ctx context.Context) (_node *Source
 	}
 	if _u.mutation.SearchedAtCleared() {
 		_spec.ClearField(sourcerepository.FieldSearchedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.Shard(); ok {
+		_spec.SetField(sourcerepository.FieldShard, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedShard(); ok {
+		_spec.AddField(sourcerepository.FieldShard, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.LookDueAt(); ok {
+		_spec.SetField(sourcerepository.FieldLookDueAt, field.TypeTime, value)
+	}
+	if _u.mutation.LookDueAtCleared() {
+		_spec.ClearField(sourcerepository.FieldLookDueAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.PullsEtag(); ok {
+		_spec.SetField(sourcerepository.FieldPullsEtag, field.TypeString, value)
+	}
+	if _u.mutation.PullsEtagCleared() {
+		_spec.ClearField(sourcerepository.FieldPullsEtag, field.TypeString)
+	}
+	if value, ok := _u.mutation.PullsSeenAt(); ok {
+		_spec.SetField(sourcerepository.FieldPullsSeenAt, field.TypeTime, value)
+	}
+	if _u.mutation.PullsSeenAtCleared() {
+		_spec.ClearField(sourcerepository.FieldPullsSeenAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(sourcerepository.FieldUpdatedAt, field.TypeTime, value)

@@ -45,6 +45,7 @@ var levels = map[string]int{
 	"server/hooks":     3,
 
 	"server/pullrequests": 3, // pull requests of issues at the hosts that integrations connect
+	"server/repositories": 3, // what happened in connected repositories, for issues and markers
 
 	"server/alerting":     2,
 	"server/issues":       2,

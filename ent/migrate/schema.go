@@ -2221,6 +2221,10 @@ var (
 		{Name: "etag", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "checked_at", Type: field.TypeTime, Nullable: true},
 		{Name: "searched_at", Type: field.TypeTime, Nullable: true},
+		{Name: "shard", Type: field.TypeInt, Default: 0},
+		{Name: "look_due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "pulls_etag", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "pulls_seen_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime},
 		{Name: "updated_at", Type: field.TypeTime},
 		{Name: "connection_id", Type: field.TypeUUID},
@@ -2234,13 +2238,13 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "source_repositories_integration_connections_repositories",
-				Columns:    []*schema.Column{SourceRepositoriesColumns[17]},
+				Columns:    []*schema.Column{SourceRepositoriesColumns[21]},
 				RefColumns: []*schema.Column{IntegrationConnectionsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
 			{
 				Symbol:     "source_repositories_organizations_source_repositories",
-				Columns:    []*schema.Column{SourceRepositoriesColumns[18]},
+				Columns:    []*schema.Column{SourceRepositoriesColumns[22]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -2249,12 +2253,17 @@ var (
 			{
 				Name:    "sourcerepository_connection_id_external_id",
 				Unique:  true,
-				Columns: []*schema.Column{SourceRepositoriesColumns[17], SourceRepositoriesColumns[1]},
+				Columns: []*schema.Column{SourceRepositoriesColumns[21], SourceRepositoriesColumns[1]},
 			},
 			{
 				Name:    "sourcerepository_org_id_full_name_id",
 				Unique:  false,
-				Columns: []*schema.Column{SourceRepositoriesColumns[18], SourceRepositoriesColumns[2], SourceRepositoriesColumns[0]},
+				Columns: []*schema.Column{SourceRepositoriesColumns[22], SourceRepositoriesColumns[2], SourceRepositoriesColumns[0]},
+			},
+			{
+				Name:    "sourcerepository_shard_look_due_at",
+				Unique:  false,
+				Columns: []*schema.Column{SourceRepositoriesColumns[15], SourceRepositoriesColumns[16]},
 			},
 		},
 	}

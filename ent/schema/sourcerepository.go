@@ -25,7 +25,7 @@ func (SourceRepository) Annotations() []schema.Annotation {
 	return []schema.Annotation{Row{
 		Noun: "source repository", Get: true, Lock: true, Event: true,
 		Types: map[string]string{
-			"status": "string", "tracked_branch": "string", "last_sync_error": "string", "etag": "string",
+			"status": "string", "tracked_branch": "string", "last_sync_error": "string", "etag": "string", "pulls_etag": "string",
 		},
 	}}
 }
@@ -50,6 +50,10 @@ func (SourceRepository) Fields() []ent.Field {
 		field.String("etag").SchemaType(text).Optional().Nillable().Comment("of the last answer about the repository"),
 		field.Time("checked_at").Optional().Nillable().Comment("when the provider last gave access to it"),
 		field.Time("searched_at").Optional().Nillable(),
+		field.Int("shard").NonNegative().Default(0).Comment("of the kind `repositories`, by the organization"),
+		field.Time("look_due_at").Optional().Nillable().Comment("when pull requests and deployments are looked for again"),
+		field.String("pulls_etag").SchemaType(text).Optional().Nillable().Comment("of the last list of pull requests"),
+		field.Time("pulls_seen_at").Optional().Nillable().Comment("the last change of a pull request that was looked at"),
 		field.Time("created_at").Immutable(),
 		field.Time("updated_at"),
 	}
@@ -63,7 +67,9 @@ func (SourceRepository) Edges() []ent.Edge {
 	}
 }
 
-// Indexes of SourceRepository: a repository once for each connection, and the order of the list.
+// Indexes of SourceRepository: a repository once for each connection, the order of the list, and those that are due in a shard.
 func (SourceRepository) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("connection_id", "external_id").Unique(), index.Fields("org_id", "full_name", "id")}
+	return []ent.Index{
+		index.Fields("connection_id", "external_id").Unique(), index.Fields("org_id", "full_name", "id"), index.Fields("shard", "look_due_at"),
+	}
 }

@@ -46,6 +46,14 @@ const (
 	FieldCheckedAt = "checked_at"
 	// FieldSearchedAt holds the string denoting the searched_at field in the database.
 	FieldSearchedAt = "searched_at"
+	// FieldShard holds the string denoting the shard field in the database.
+	FieldShard = "shard"
+	// FieldLookDueAt holds the string denoting the look_due_at field in the database.
+	FieldLookDueAt = "look_due_at"
+	// FieldPullsEtag holds the string denoting the pulls_etag field in the database.
+	FieldPullsEtag = "pulls_etag"
+	// FieldPullsSeenAt holds the string denoting the pulls_seen_at field in the database.
+	FieldPullsSeenAt = "pulls_seen_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -91,6 +99,10 @@ var Columns = []string{
 	FieldEtag,
 	FieldCheckedAt,
 	FieldSearchedAt,
+	FieldShard,
+	FieldLookDueAt,
+	FieldPullsEtag,
+	FieldPullsSeenAt,
 	FieldCreatedAt,
 	FieldUpdatedAt,
 }
@@ -114,6 +126,10 @@ var (
 	FullNameValidator func(string) error
 	// HTMLURLValidator is a validator for the "html_url" field. It is called by the builders before save.
 	HTMLURLValidator func(string) error
+	// DefaultShard holds the default value on creation for the "shard" field.
+	DefaultShard int
+	// ShardValidator is a validator for the "shard" field. It is called by the builders before save.
+	ShardValidator func(int) error
 )
 
 // Status defines the type for the "status" enum field.
@@ -223,6 +239,26 @@ func ByCheckedAt(opts ...sql.OrderTermOption) OrderOption {
 // BySearchedAt orders the results by the searched_at field.
 func BySearchedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSearchedAt, opts...).ToFunc()
+}
+
+// ByShard orders the results by the shard field.
+func ByShard(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldShard, opts...).ToFunc()
+}
+
+// ByLookDueAt orders the results by the look_due_at field.
+func ByLookDueAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLookDueAt, opts...).ToFunc()
+}
+
+// ByPullsEtag orders the results by the pulls_etag field.
+func ByPullsEtag(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPullsEtag, opts...).ToFunc()
+}
+
+// ByPullsSeenAt orders the results by the pulls_seen_at field.
+func ByPullsSeenAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPullsSeenAt, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

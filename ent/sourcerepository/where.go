@@ -126,6 +126,26 @@ func SearchedAt(v time.Time) predicate.SourceRepository {
 	return predicate.SourceRepository(sql.FieldEQ(FieldSearchedAt, v))
 }
 
+// Shard applies equality check predicate on the "shard" field. It's identical to ShardEQ.
+func Shard(v int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEQ(FieldShard, v))
+}
+
+// LookDueAt applies equality check predicate on the "look_due_at" field. It's identical to LookDueAtEQ.
+func LookDueAt(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEQ(FieldLookDueAt, v))
+}
+
+// PullsEtag applies equality check predicate on the "pulls_etag" field. It's identical to PullsEtagEQ.
+func PullsEtag(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEQ(FieldPullsEtag, v))
+}
+
+// PullsSeenAt applies equality check predicate on the "pulls_seen_at" field. It's identical to PullsSeenAtEQ.
+func PullsSeenAt(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEQ(FieldPullsSeenAt, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.SourceRepository {
 	return predicate.SourceRepository(sql.FieldEQ(FieldCreatedAt, v))
@@ -904,6 +924,221 @@ func SearchedAtIsNil() predicate.SourceRepository {
 // SearchedAtNotNil applies the NotNil predicate on the "searched_at" field.
 func SearchedAtNotNil() predicate.SourceRepository {
 	return predicate.SourceRepository(sql.FieldNotNull(FieldSearchedAt))
+}
+
+// ShardEQ applies the EQ predicate on the "shard" field.
+func ShardEQ(v int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEQ(FieldShard, v))
+}
+
+// ShardNEQ applies the NEQ predicate on the "shard" field.
+func ShardNEQ(v int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNEQ(FieldShard, v))
+}
+
+// ShardIn applies the In predicate on the "shard" field.
+func ShardIn(vs ...int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldIn(FieldShard, vs...))
+}
+
+// ShardNotIn applies the NotIn predicate on the "shard" field.
+func ShardNotIn(vs ...int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNotIn(FieldShard, vs...))
+}
+
+// ShardGT applies the GT predicate on the "shard" field.
+func ShardGT(v int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldGT(FieldShard, v))
+}
+
+// ShardGTE applies the GTE predicate on the "shard" field.
+func ShardGTE(v int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldGTE(FieldShard, v))
+}
+
+// ShardLT applies the LT predicate on the "shard" field.
+func ShardLT(v int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldLT(FieldShard, v))
+}
+
+// ShardLTE applies the LTE predicate on the "shard" field.
+func ShardLTE(v int) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldLTE(FieldShard, v))
+}
+
+// LookDueAtEQ applies the EQ predicate on the "look_due_at" field.
+func LookDueAtEQ(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEQ(FieldLookDueAt, v))
+}
+
+// LookDueAtNEQ applies the NEQ predicate on the "look_due_at" field.
+func LookDueAtNEQ(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNEQ(FieldLookDueAt, v))
+}
+
+// LookDueAtIn applies the In predicate on the "look_due_at" field.
+func LookDueAtIn(vs ...time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldIn(FieldLookDueAt, vs...))
+}
+
+// LookDueAtNotIn applies the NotIn predicate on the "look_due_at" field.
+func LookDueAtNotIn(vs ...time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNotIn(FieldLookDueAt, vs...))
+}
+
+// LookDueAtGT applies the GT predicate on the "look_due_at" field.
+func LookDueAtGT(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldGT(FieldLookDueAt, v))
+}
+
+// LookDueAtGTE applies the GTE predicate on the "look_due_at" field.
+func LookDueAtGTE(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldGTE(FieldLookDueAt, v))
+}
+
+// LookDueAtLT applies the LT predicate on the "look_due_at" field.
+func LookDueAtLT(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldLT(FieldLookDueAt, v))
+}
+
+// LookDueAtLTE applies the LTE predicate on the "look_due_at" field.
+func LookDueAtLTE(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldLTE(FieldLookDueAt, v))
+}
+
+// LookDueAtIsNil applies the IsNil predicate on the "look_due_at" field.
+func LookDueAtIsNil() predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldIsNull(FieldLookDueAt))
+}
+
+// LookDueAtNotNil applies the NotNil predicate on the "look_due_at" field.
+func LookDueAtNotNil() predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNotNull(FieldLookDueAt))
+}
+
+// PullsEtagEQ applies the EQ predicate on the "pulls_etag" field.
+func PullsEtagEQ(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEQ(FieldPullsEtag, v))
+}
+
+// PullsEtagNEQ applies the NEQ predicate on the "pulls_etag" field.
+func PullsEtagNEQ(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNEQ(FieldPullsEtag, v))
+}
+
+// PullsEtagIn applies the In predicate on the "pulls_etag" field.
+func PullsEtagIn(vs ...string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldIn(FieldPullsEtag, vs...))
+}
+
+// PullsEtagNotIn applies the NotIn predicate on the "pulls_etag" field.
+func PullsEtagNotIn(vs ...string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNotIn(FieldPullsEtag, vs...))
+}
+
+// PullsEtagGT applies the GT predicate on the "pulls_etag" field.
+func PullsEtagGT(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldGT(FieldPullsEtag, v))
+}
+
+// PullsEtagGTE applies the GTE predicate on the "pulls_etag" field.
+func PullsEtagGTE(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldGTE(FieldPullsEtag, v))
+}
+
+// PullsEtagLT applies the LT predicate on the "pulls_etag" field.
+func PullsEtagLT(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldLT(FieldPullsEtag, v))
+}
+
+// PullsEtagLTE applies the LTE predicate on the "pulls_etag" field.
+func PullsEtagLTE(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldLTE(FieldPullsEtag, v))
+}
+
+// PullsEtagContains applies the Contains predicate on the "pulls_etag" field.
+func PullsEtagContains(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldContains(FieldPullsEtag, v))
+}
+
+// PullsEtagHasPrefix applies the HasPrefix predicate on the "pulls_etag" field.
+func PullsEtagHasPrefix(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldHasPrefix(FieldPullsEtag, v))
+}
+
+// PullsEtagHasSuffix applies the HasSuffix predicate on the "pulls_etag" field.
+func PullsEtagHasSuffix(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldHasSuffix(FieldPullsEtag, v))
+}
+
+// PullsEtagIsNil applies the IsNil predicate on the "pulls_etag" field.
+func PullsEtagIsNil() predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldIsNull(FieldPullsEtag))
+}
+
+// PullsEtagNotNil applies the NotNil predicate on the "pulls_etag" field.
+func PullsEtagNotNil() predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNotNull(FieldPullsEtag))
+}
+
+// PullsEtagEqualFold applies the EqualFold predicate on the "pulls_etag" field.
+func PullsEtagEqualFold(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEqualFold(FieldPullsEtag, v))
+}
+
+// PullsEtagContainsFold applies the ContainsFold predicate on the "pulls_etag" field.
+func PullsEtagContainsFold(v string) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldContainsFold(FieldPullsEtag, v))
+}
+
+// PullsSeenAtEQ applies the EQ predicate on the "pulls_seen_at" field.
+func PullsSeenAtEQ(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldEQ(FieldPullsSeenAt, v))
+}
+
+// PullsSeenAtNEQ applies the NEQ predicate on the "pulls_seen_at" field.
+func PullsSeenAtNEQ(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNEQ(FieldPullsSeenAt, v))
+}
+
+// PullsSeenAtIn applies the In predicate on the "pulls_seen_at" field.
+func PullsSeenAtIn(vs ...time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldIn(FieldPullsSeenAt, vs...))
+}
+
+// PullsSeenAtNotIn applies the NotIn predicate on the "pulls_seen_at" field.
+func PullsSeenAtNotIn(vs ...time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNotIn(FieldPullsSeenAt, vs...))
+}
+
+// PullsSeenAtGT applies the GT predicate on the "pulls_seen_at" field.
+func PullsSeenAtGT(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldGT(FieldPullsSeenAt, v))
+}
+
+// PullsSeenAtGTE applies the GTE predicate on the "pulls_seen_at" field.
+func PullsSeenAtGTE(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldGTE(FieldPullsSeenAt, v))
+}
+
+// PullsSeenAtLT applies the LT predicate on the "pulls_seen_at" field.
+func PullsSeenAtLT(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldLT(FieldPullsSeenAt, v))
+}
+
+// PullsSeenAtLTE applies the LTE predicate on the "pulls_seen_at" field.
+func PullsSeenAtLTE(v time.Time) predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldLTE(FieldPullsSeenAt, v))
+}
+
+// PullsSeenAtIsNil applies the IsNil predicate on the "pulls_seen_at" field.
+func PullsSeenAtIsNil() predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldIsNull(FieldPullsSeenAt))
+}
+
+// PullsSeenAtNotNil applies the NotNil predicate on the "pulls_seen_at" field.
+func PullsSeenAtNotNil() predicate.SourceRepository {
+	return predicate.SourceRepository(sql.FieldNotNull(FieldPullsSeenAt))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -11,6 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
+	"github.com/svc-observability/svc/server/repositories"
 	"github.com/svc-observability/svc/server/services/catalog"
 	"github.com/svc-observability/svc/server/services/errorissues"
 	"github.com/svc-observability/svc/server/store"
@@ -27,6 +28,14 @@ func (a *App) issueChecksKind(ctx context.Context) work.Kind {
 	})
 	return work.Kind{Name: store.WorkIssueChecks, Run: func(ctx context.Context, shard *work.Shard) {
 		work.Due(ctx, shard, nil, limits.IssueCheckLook, c.Shard(shard.Fence).Step)
+	}}
+}
+
+// repositoriesKind looks at connected repositories for pull requests that name issues, and for deployments.
+func (a *App) repositoriesKind() work.Kind {
+	watcher := repositories.New(repositories.Config{Store: a.store, Engine: a.integrations, Logger: a.log, Now: time.Now})
+	return work.Kind{Name: store.WorkRepositories, Run: func(ctx context.Context, shard *work.Shard) {
+		work.Due(ctx, shard, nil, limits.RepositoryLook, watcher.Shard(shard.Fence).Step)
 	}}
 }
 

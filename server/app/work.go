@@ -44,6 +44,7 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 		a.issuesKind(),
 		a.issueChecksKind(ctx),
 		a.integrationsKind(),
+		a.repositoriesKind(),
 	}
 	if a.cfg.HeartbeatURL.Reveal() != "" {
 		kinds = append(kinds, work.Kind{Name: store.WorkHeartbeat, Run: a.heartbeat})

@@ -30,6 +30,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.IntegrationLogin), "integrations.md"},
 	{limits.Lasts(limits.RepositoryAccess), "integrations.md"},
 	{limits.Lasts(limits.RepositoryFormerName), "integrations.md"},
+	{limits.Number(limits.RepositoryNamed), "integrations.md"}, // and RepositoryDeployments
 	{limits.Lasts(limits.SourcePackWait), "integrations.md"},
 	{limits.Lasts(limits.SourceFrames), "integrations.md"},
 	{limits.Number(limits.SuspectCommits), "integrations.md"}, // and the files of a stack that are looked at

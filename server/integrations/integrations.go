@@ -194,7 +194,7 @@ type Delivery struct {
 	Sync    bool
 	// Pause is the least time between two readings of the account after deliveries; 0 if each of them is worth one.
 	Pause time.Duration
-	// Repository and PullRequest name a pull request to read again; 0 if it is about none.
+	// Repository names a repository to look at again; PullRequest is the number of a pull request to read again, 0 if it is about none.
 	Repository  string
 	PullRequest int64
 	// Answer is the body of our answer; the provider checks by it that the address is ours. It has the type text/plain, or that of AnswerType.

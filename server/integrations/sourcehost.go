@@ -20,6 +20,42 @@ func (e *Engine) SourceHost(p SourceProvider, c store.IntegrationConnection) (so
 	return p.Host(opened, e.renewed)
 }
 
+// ErrNoAccess reports that a repository may not be read now: its account is out of order, or a setting forbids it.
+var ErrNoAccess = errors.New("the repository may not be read")
+
+// RepositoryHost opens the host of a repository for work that no person waits for, and returns the present name of the repository. The error
+// is ErrNoAccess, a problem, or one of the provider's settings.
+func (e *Engine) RepositoryHost(ctx context.Context, c store.IntegrationConnection, row store.SourceRepository) (
+	host source.Host, name string, err error,
+) {
+	account, err := source.ReadAccount(c.Settings)
+	if err != nil {
+		return nil, "", err
+	}
+	setup, _ := e.Provider(c.Provider)
+	provider, ok := setup.Provider.(SourceProvider)
+	inOrder := c.State == store.IntegrationConnected || c.State == store.IntegrationError
+	if !ok || !inOrder || provider.BaseURL() != c.BaseURL || !account.Admits(row.ExternalID) || account.CodeAccess == source.AccessOff {
+		return nil, "", ErrNoAccess
+	}
+	if host, err = e.SourceHost(provider, c); err != nil {
+		return nil, "", err
+	}
+	name = row.FullName
+	if account.Limited {
+		// Another repository, which does not count, may have taken the name over.
+		seen, changed, err := host.Repository(ctx, row.ExternalID, row.Etag)
+		if err != nil {
+			return nil, "", err
+		}
+		if changed {
+			name = seen.FullName
+		}
+	}
+	source.Bind(host, name, row.ExternalID)
+	return host, name, nil
+}
+
 // renewPoll is the pause between two looks at credentials that the worker renews.
 const renewPoll = 50 * time.Millisecond
 

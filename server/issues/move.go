@@ -49,6 +49,9 @@ const (
 	staticVersionAfter = limits.IssueStaticVersion
 )
 
+// LinkAuto is the source of the link of a pull request that names the issue. The server makes it.
+const LinkAuto = "auto"
+
 // moves are the states that a caller may move an issue to.
 func moves() map[string][]string {
 	return map[string][]string{

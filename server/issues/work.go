@@ -125,7 +125,7 @@ func Link(r *store.IssueRecord, link store.ErrorIssuePullRequest, links []store.
 		link.LinkedByActorID = act.Actor
 		r.Links = append(r.Links, link)
 		pullRequests(r, link.State, 1)
-		note(r, EventLinked, "", "", &act, map[string]any{"url": link.URL})
+		note(r, EventLinked, "", "", &act, linkPayload(&link))
 	} else {
 		old := links[at]
 		switch {
@@ -156,6 +156,15 @@ func Link(r *store.IssueRecord, link store.ErrorIssuePullRequest, links []store.
 	}
 	renew(r, &act)
 	return nil
+}
+
+// linkPayload describes a new link. One that nobody made says so.
+func linkPayload(link *store.ErrorIssuePullRequest) map[string]any {
+	out := map[string]any{"url": link.URL}
+	if link.LinkSource == LinkAuto {
+		out["link_source"] = LinkAuto
+	}
+	return out
 }
 
 // sameMerge compares commits of a merge, of which one may be shortened.

@@ -72,6 +72,22 @@ const (
 	RepositoryFormerNames = 10
 	// RepositoryAccess is the age at which access to a repository is proven again before an answer.
 	RepositoryAccess = 5 * time.Minute
+	// RepositoryLook is the pause between two looks for repositories that are due, RepositoryRows the number of repositories of a look, and
+	// RepositoryTime the time for one.
+	RepositoryLook = 5 * time.Second
+	RepositoryRows = 20
+	RepositoryTime = time.Minute
+	// RepositoryBusy is the time between two looks at a repository in which something happened within a day, RepositoryQuiet that with
+	// something in RepositoryRecent, and RepositoryIdle that of others. A first look goes RepositoryRecent back.
+	RepositoryBusy   = 15 * time.Minute
+	RepositoryQuiet  = time.Hour
+	RepositoryIdle   = 12 * time.Hour
+	RepositoryRecent = 7 * Day
+	// RepositoryPulls is the number of changed pull requests that one look reads, RepositoryNamed that of issues that one of them may name, and
+	// RepositoryDeployments that of its newest deployments.
+	RepositoryPulls       = 20
+	RepositoryNamed       = 20
+	RepositoryDeployments = 20
 	// SourceRef is the length of the name of a branch, tag or commit, SourcePath that of a path.
 	SourceRef  = 255
 	SourcePath = 1024
@@ -143,6 +159,16 @@ func source() []Limit {
 		lasts("RepositoryFormerName", RepositoryFormerName, "A renamed repository is found by its former name for %s."),
 		count("RepositoryFormerNames", RepositoryFormerNames, "A repository keeps at most %s former names."),
 		lasts("RepositoryAccess", RepositoryAccess, "An answer from a repository needs access to it that was proven within the last %s."),
+		lasts("RepositoryLook", RepositoryLook, "The server looks every %s for repositories whose pull requests and deployments it has to read."),
+		count("RepositoryRows", RepositoryRows, "A look reads at most %s repositories of a shard."),
+		lasts("RepositoryTime", RepositoryTime, "It reads one for at most %s."),
+		lasts("RepositoryBusy", RepositoryBusy, "Without a delivery, a repository in which something happened within a day is read every %s."),
+		lasts("RepositoryQuiet", RepositoryQuiet, "One in which something happened of late is read every %s."),
+		lasts("RepositoryIdle", RepositoryIdle, "Any other one is read every %s."),
+		lasts("RepositoryRecent", RepositoryRecent, "The first look at a repository goes %s back; what happened in that time happened of late."),
+		count("RepositoryPulls", RepositoryPulls, "A look reads at most %s changed pull requests of a repository; the next one goes on there."),
+		count("RepositoryNamed", RepositoryNamed, "A pull request is linked by itself to at most %s issues that it names."),
+		count("RepositoryDeployments", RepositoryDeployments, "A look reads the newest %s deployments of a repository."),
 		characters("SourceRef", SourceRef, "The name of a branch, tag or commit has at most %s."),
 		characters("SourcePath", SourcePath, "A path in a repository has at most %s."),
 		characters("SourceQuery", SourceQuery, "A query for source code has at most %s."),

@@ -173,36 +173,17 @@ func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.Erro
 		if err != nil {
 			return place{}, err
 		}
-		inOrder := c.State == store.IntegrationConnected || c.State == store.IntegrationError
-		if !inOrder || c.Provider != link.Provider || !sameHost(c.BaseURL, link.URL) {
+		if c.Provider != link.Provider || !sameHost(c.BaseURL, link.URL) {
 			continue
 		}
-		account, err := source.ReadAccount(c.Settings)
-		if err != nil {
-			return place{}, err
-		}
-		setup, _ := r.engine.Provider(c.Provider)
-		provider, ok := setup.Provider.(integrations.SourceProvider)
-		if !ok || provider.BaseURL() != c.BaseURL || !account.Admits(row.ExternalID) || account.CodeAccess == source.AccessOff {
+		host, name, err := r.engine.RepositoryHost(ctx, c, row)
+		if errors.Is(err, integrations.ErrNoAccess) {
 			continue
 		}
-		host, err := r.engine.SourceHost(provider, c)
 		if err != nil {
 			return place{}, unreadable(err)
 		}
-		at := place{row.ID, row.FullName, host}
-		if account.Limited {
-			// Another repository, which does not count, may have taken the name over.
-			seen, changed, err := host.Repository(ctx, row.ExternalID, row.Etag)
-			if err != nil {
-				return place{}, unreadable(err)
-			}
-			if changed {
-				at.name = seen.FullName
-			}
-		}
-		source.Bind(host, at.name, row.ExternalID)
-		return at, nil
+		return place{row.ID, name, host}, nil
 	}
 	return place{}, errNowhere
 }

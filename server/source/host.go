@@ -37,6 +37,13 @@ type Host interface {
 	Changes(ctx context.Context, repository, sha string) ([]FileChange, error)
 	// PullRequest reads a pull request. With the ETag of an earlier answer, an unchanged one is answered by changed=false.
 	PullRequest(ctx context.Context, repository string, number int64, etag string) (p PullRequest, changed bool, err error)
+	// PullRequests lists pull requests, the last changed first. With the ETag of an earlier answer, an unchanged list is answered by
+	// Unchanged.
+	PullRequests(ctx context.Context, repository string, l PullRequestList) (PullRequestPage, error)
+	// PullRequestCommits are the messages of the commits of a pull request, at most 100.
+	PullRequestCommits(ctx context.Context, repository string, number int64) ([]string, error)
+	// Deployments lists deployments, newest first. A problem Forbidden: the account does not let us read them.
+	Deployments(ctx context.Context, repository string, l DeploymentList) ([]Deployment, error)
 	// Contains reports whether a revision is a commit, or a descendant of it.
 	Contains(ctx context.Context, repository, revision, commit string) (bool, error)
 	// Runs lists runs of CI, newest first.
@@ -122,6 +129,54 @@ type FileChange struct {
 type PullRequest struct {
 	State, Title, AuthorLogin, MergeCommit, ETag string
 	MergedAt                                     time.Time
+	// The rest is that of a list only. Head is the newest commit of the branch. Foreign says that the branch is in another repository, so
+	// that people without rights in this one may have written the text.
+	Number                      int64
+	Body, Branch, Head, HTMLURL string
+	Foreign                     bool
+	UpdatedAt                   time.Time
+}
+
+// PullRequestList selects pull requests that changed after a time.
+type PullRequestList struct {
+	Since time.Time
+	ETag  string
+	Limit int
+}
+
+// PullRequestPage is a list of pull requests with its ETag.
+type PullRequestPage struct {
+	Unchanged bool
+	ETag      string
+	List      []PullRequest
+}
+
+// States of deployments.
+const (
+	DeploymentQueued   = "queued"
+	DeploymentBuilding = "building"
+	DeploymentReady    = "ready"
+	DeploymentError    = "error"
+	DeploymentCanceled = "canceled"
+	// DeploymentRemoved is that of a deployment that another one has replaced.
+	DeploymentRemoved = "removed"
+	DeploymentUnknown = "unknown"
+)
+
+// DeploymentList selects deployments that began since a time, among the newest. Those of Settled are left out: their state is known.
+type DeploymentList struct {
+	Since   time.Time
+	Settled map[string]bool
+	Newest  int
+}
+
+// Deployment is a deployment that somebody reported to the host. HostState is the word of the host for the state. Service is empty if the
+// host does not know it. ReadyAt is zero for one that never was ready.
+type Deployment struct {
+	ID, Environment, State, HostState, CommitSHA, Ref, URL, Service string
+	// Preview says that it is for a while and not for users.
+	Preview            bool
+	StartedAt, ReadyAt time.Time
 }
 
 // RunFilter selects runs of CI. Zero fields do not filter.

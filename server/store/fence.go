@@ -27,6 +27,8 @@ const (
 	WorkIssueChecks = "issue_checks"
 	// WorkIntegrations reads the accounts that organizations connected. An account has one shard.
 	WorkIntegrations = "integrations"
+	// WorkRepositories looks at connected repositories for pull requests that name issues, and for deployments. An organization has one shard.
+	WorkRepositories = "repositories"
 	// WorkHeartbeat tells a monitor outside that alert rules are evaluated.
 	WorkHeartbeat = "heartbeat"
 	// WorkSweep removes old rows.
@@ -35,7 +37,8 @@ const (
 
 // WorkShards are the numbers of shards.
 var workShards = map[string]int{
-	WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkIssues: 64, WorkIssueChecks: 8, WorkIntegrations: 16, WorkHeartbeat: 1, WorkSweep: 1,
+	WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkIssues: 64, WorkIssueChecks: 8, WorkIntegrations: 16,
+	WorkRepositories: 8, WorkHeartbeat: 1, WorkSweep: 1,
 }
 
 // WorkShards returns the number of shards of a kind.

@@ -70,20 +70,25 @@ type NewWebhookDelivery struct {
 	Provider, BaseURL, DeliveryID, Kind, Account string
 	// Sync says that the account has to be read again.
 	Sync bool
-	// Repository and PullRequest name a pull request to read again.
+	// Repository names a repository to look at again, and PullRequest a pull request of it to read again; 0 for none.
 	Repository  string
 	PullRequest int64
 	// Pause is the least time between the last reading of the account and the one that the delivery makes due.
 	Pause time.Duration
 }
 
-// ReceiveWebhook makes the accounts and the linked pull requests of a delivery due, in every organization that connected the account. It
-// returns the number of accounts. It keeps a delivery that made something due. ErrConflict: the delivery was received before, and nothing
-// happens.
+// ReceiveWebhook makes the accounts, the repository and the linked pull requests of a delivery due, in every organization that connected the
+// account. It returns the number of accounts. It keeps a delivery that made something due. ErrConflict: the delivery was received before, and
+// nothing happens.
 func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (connections int, err error) {
 	err = s.mutate(ctx, "receive webhook", func(tx *ent.Tx) (change Change, err error) {
 		connections = 0
-		now, pulls := s.stamp(), 0
+		now, pulls, repositories := s.stamp(), 0, 0
+		if in.Account != "" && in.Repository != "" {
+			if repositories, err = s.makeRepositoriesDue(ctx, tx, in, now); err != nil {
+				return Change{}, err
+			}
+		}
 		if in.Account != "" && in.PullRequest != 0 {
 			if pulls, err = s.makePullRequestsDue(ctx, tx, in, now); err != nil {
 				return Change{}, err
@@ -94,7 +99,7 @@ func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (conn
 				return Change{}, err
 			}
 		}
-		if connections+pulls == 0 {
+		if connections+pulls+repositories == 0 {
 			return Change{}, nil
 		}
 		if connections > 0 {

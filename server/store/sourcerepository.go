@@ -123,6 +123,7 @@ func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of Inte
 			row := stored[r.ExternalID]
 			delete(stored, r.ExternalID)
 			r.Org, r.ConnectionID, r.Status, r.LastSyncedAt, r.CheckedAt = of.Org, of.ID, RepositoryActive, &now, &now
+			r.Shard, r.LookDueAt = ShardOf(WorkRepositories, string(of.Org)), &now
 			if row == nil {
 				changed = true
 				if _, err := s.insertSourceRepository(ctx, tx, r); err != nil {
@@ -158,6 +159,9 @@ func updateRepository(ctx context.Context, row *ent.SourceRepository, r SourceRe
 	if row.FullName != r.FullName {
 		u.SetFormerNames(formerNames(row, r.FullName, now))
 	}
+	if row.LookDueAt == nil { // it was removed, or is from before the server looked
+		u.SetShard(r.Shard).SetLookDueAt(now)
+	}
 	return u.Exec(ctx)
 }
 
@@ -172,7 +176,8 @@ func formerNames(row *ent.SourceRepository, name string, now time.Time) []schema
 
 func (s *Store) removeRepository(ctx context.Context, tx *ent.Tx, row *ent.SourceRepository, reason string) error {
 	old := toSourceRepository(row)
-	row, err := row.Update().SetStatus(sourcerepository.StatusRemoved).SetLastSyncError(reason).ClearEtag().SetUpdatedAt(s.stamp()).Save(ctx)
+	row, err := row.Update().SetStatus(sourcerepository.StatusRemoved).SetLastSyncError(reason).ClearEtag().ClearLookDueAt().
+		SetUpdatedAt(s.stamp()).Save(ctx)
 	if err != nil {
 		return err
 	}

@@ -40,8 +40,16 @@ type SourceRepository struct {
 	// CheckedAt: when the provider last gave access to it.
 	CheckedAt  *time.Time
 	SearchedAt *time.Time
-	CreatedAt  time.Time
-	UpdatedAt  time.Time
+	// Shard: of the kind `repositories`, by the organization.
+	Shard int
+	// LookDueAt: when pull requests and deployments are looked for again.
+	LookDueAt *time.Time
+	// PullsEtag: of the last list of pull requests.
+	PullsEtag string
+	// PullsSeenAt: the last change of a pull request that was looked at.
+	PullsSeenAt *time.Time
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
 }
 
 // insertSourceRepository writes the row and returns it. It chooses the id and the time of creation if they are not given.
@@ -75,6 +83,10 @@ func (s *Store) insertSourceRepository(ctx context.Context, tx *ent.Tx, in Sourc
 	create.SetNillableEtag(nonZero(in.Etag))
 	create.SetNillableCheckedAt(utcPtr(in.CheckedAt))
 	create.SetNillableSearchedAt(utcPtr(in.SearchedAt))
+	create.SetShard(in.Shard)
+	create.SetNillableLookDueAt(utcPtr(in.LookDueAt))
+	create.SetNillablePullsEtag(nonZero(in.PullsEtag))
+	create.SetNillablePullsSeenAt(utcPtr(in.PullsSeenAt))
 	create.SetCreatedAt(utc(in.CreatedAt))
 	create.SetUpdatedAt(utc(in.CreatedAt))
 	row, err := create.Save(ctx)
@@ -121,6 +133,10 @@ func toSourceRepository(row *ent.SourceRepository) SourceRepository {
 		Etag:          orZero(row.Etag),
 		CheckedAt:     utcPtr(row.CheckedAt),
 		SearchedAt:    utcPtr(row.SearchedAt),
+		Shard:         row.Shard,
+		LookDueAt:     utcPtr(row.LookDueAt),
+		PullsEtag:     orZero(row.PullsEtag),
+		PullsSeenAt:   utcPtr(row.PullsSeenAt),
 		CreatedAt:     utc(row.CreatedAt),
 		UpdatedAt:     utc(row.UpdatedAt),
 	}

@@ -190,7 +190,13 @@ func TestFailures(t *testing.T) {
 				"compare":  func() error { _, err := b.host.Compare(ctx, repo, head, "main", 5); return err },
 				"contains": func() error { _, err := b.host.Contains(ctx, repo, head, head); return err },
 				"pull":     func() error { _, _, err := b.host.PullRequest(ctx, repo, 1, ""); return err },
-				"runs":     func() error { _, err := b.host.Runs(ctx, repo, source.RunFilter{Limit: 5}); return err },
+				"pulls": func() error {
+					_, err := b.host.PullRequests(ctx, repo, source.PullRequestList{Limit: 5})
+					return err
+				},
+				"commits of a pull": func() error { _, err := b.host.PullRequestCommits(ctx, repo, 1); return err },
+				"deployments":       func() error { _, err := b.host.Deployments(ctx, repo, source.DeploymentList{Newest: 5}); return err },
+				"runs":              func() error { _, err := b.host.Runs(ctx, repo, source.RunFilter{Limit: 5}); return err },
 				"archive": func() error {
 					r, err := b.host.Archive(ctx, repo, head)
 					if err == nil {

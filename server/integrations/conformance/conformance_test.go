@@ -38,6 +38,10 @@ type bench struct {
 	// propose opens pull request 1 of a branch; merge merges it by a commit.
 	propose func(branch string)
 	merge   func(sha string, at time.Time)
+	// edit changes the text of pull request 1, and whether its branch is in a fork.
+	edit func(body string, fork bool)
+	// deploy reports a deployment of a commit to production: building, ready or failed.
+	deploy func(sha, state string, at time.Time)
 	// fault makes all requests for code fail with a status; 0 ends it.
 	fault func(status int)
 }
@@ -91,6 +95,15 @@ func newGitHub(t *testing.T, git *gittest.Repository) *bench {
 		merge: func(sha string, at time.Time) {
 			hub.Change(func() { pull.State, pull.MergeCommit, pull.MergedAt = "closed", sha, at })
 		},
+		edit: func(body string, fork bool) { hub.Edit(pull, func() { pull.Body, pull.Fork = body, fork }) },
+		deploy: func(sha, state string, at time.Time) {
+			hub.Change(func() { i.Permissions["deployments"] = "read" })
+			d := hub.Deploy(repo, sha, "production", at)
+			hub.DeploymentState(repo, d, "in_progress", at)
+			if word := map[string]string{"ready": "success", "failed": "failure"}[state]; word != "" {
+				hub.DeploymentState(repo, d, word, at.Add(time.Minute))
+			}
+		},
 		fault: func(status int) {
 			hub.Fault(func(r *http.Request) int {
 				if strings.Contains(r.URL.Path, "/repos/") {
@@ -138,6 +151,12 @@ func newGitLab(t *testing.T, git *gittest.Repository) *bench {
 		},
 		propose: func(branch string) { merge = lab.Propose(project, branch, "Round prices") },
 		merge:   func(sha string, at time.Time) { lab.Merged(merge, sha, at) },
+		edit:    func(body string, fork bool) { lab.Edit(merge, func() { merge.Body, merge.Fork = body, fork }) },
+		deploy: func(sha, state string, at time.Time) {
+			word := map[string]string{"building": "running", "ready": "success", "failed": "failed"}[state]
+			d := lab.Deploy(project, sha, "production", word, at)
+			lab.Change(func() { d.Updated, d.FinishedTime = at.Add(2*time.Minute), at.Add(time.Minute) })
+		},
 		fault: func(status int) {
 			lab.Fault(func(*http.Request) int { return status })
 		},

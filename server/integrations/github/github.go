@@ -202,8 +202,11 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 		return d, nil
 	}
 	d.Account, d.Sync = strconv.FormatInt(said.Installation.ID, 10), slices.Contains(accountEvents(), d.Kind)
-	if d.Kind == "pull_request" {
+	switch {
+	case d.Kind == "pull_request":
 		d.Repository, d.PullRequest = said.Repository.FullName, said.Number
+	case deploymentEvent(d.Kind):
+		d.Repository = said.Repository.FullName
 	}
 	return d, nil
 }

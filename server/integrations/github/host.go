@@ -267,31 +267,6 @@ func comparison(c *api.CommitsComparison) source.Comparison {
 	}
 }
 
-// PullRequest implements source.Host. GitHub does not count a conditional request that it answers with 304.
-func (h *host) PullRequest(ctx context.Context, repo string, number int64, etag string) (source.PullRequest, bool, error) {
-	owner, name := split(repo)
-	req, err := h.client.NewRequest(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/pulls/%d", url.PathEscape(owner), url.PathEscape(name), number), nil)
-	if err != nil {
-		return source.PullRequest{}, false, fmt.Errorf("github: %w", err)
-	}
-	if etag != "" {
-		req.Header.Set("If-None-Match", etag)
-	}
-	var p api.PullRequest
-	res, err := h.client.Do(req, &p)
-	if err != nil {
-		if res != nil && res.StatusCode == http.StatusNotModified {
-			return source.PullRequest{}, false, nil
-		}
-		return source.PullRequest{}, false, problem(err)
-	}
-	out := source.PullRequest{State: p.GetState(), Title: p.GetTitle(), AuthorLogin: p.GetUser().GetLogin(), ETag: res.Header.Get("ETag")}
-	if p.GetMerged() {
-		out.State, out.MergedAt, out.MergeCommit = "merged", p.GetMergedAt().Time, p.GetMergeCommitSHA()
-	}
-	return out, true, nil
-}
-
 // Contains implements source.Host: the commit is in the revision if it has nothing that the revision lacks.
 func (h *host) Contains(ctx context.Context, repo, revision, commit string) (bool, error) {
 	owner, name := split(repo)

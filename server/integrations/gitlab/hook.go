@@ -46,8 +46,11 @@ func (a *App) Hook(secret string, header http.Header, body []byte) (integrations
 		} `json:"object_attributes"`
 	}
 	_ = json.Unmarshal(body, &said) // a body of another form names nothing
-	if d.Kind == "Merge Request Hook" {
+	switch d.Kind {
+	case "Merge Request Hook":
 		d.Repository, d.PullRequest = said.Project.Name, said.Attributes.Number
+	case "Deployment Hook":
+		d.Repository = said.Project.Name
 	}
 	// Other kinds, such as pushes, change no list: reading the account again for each of them would use up its quota.
 	d.Sync = slices.Contains(accountEvents(), d.Kind)

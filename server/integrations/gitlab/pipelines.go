@@ -3,7 +3,6 @@ package gitlab
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -125,35 +124,4 @@ func (h *host) failedJobs(ctx context.Context, repo string, id int64, most int) 
 		}
 	}
 	return out, nil
-}
-
-// PullRequest implements source.Host: it reads a merge request.
-func (h *host) PullRequest(ctx context.Context, repo string, number int64, etag string) (source.PullRequest, bool, error) {
-	var m struct {
-		State  string `json:"state"`
-		Title  string `json:"title"`
-		Author struct {
-			Username string `json:"username"`
-		} `json:"author"`
-		MergedAt    time.Time `json:"merged_at"`
-		SHA         string    `json:"sha"`
-		MergeCommit string    `json:"merge_commit_sha"`
-		Squash      string    `json:"squash_commit_sha"`
-	}
-	res, err := h.get(ctx, nil, etag, &m, h.in(repo, "merge_requests", strconv.FormatInt(number, 10))...)
-	if err != nil {
-		return source.PullRequest{}, false, err
-	}
-	if res.Status == http.StatusNotModified {
-		return source.PullRequest{}, false, nil
-	}
-	out := source.PullRequest{State: "open", Title: m.Title, AuthorLogin: m.Author.Username, ETag: res.Header.Get("ETag")}
-	switch m.State {
-	case "closed":
-		out.State = "closed"
-	case "merged":
-		// Without a merge commit, the branch went forward to the squashed commit, or to its own last one.
-		out.State, out.MergedAt, out.MergeCommit = "merged", m.MergedAt.UTC(), cmp.Or(m.MergeCommit, m.Squash, m.SHA)
-	}
-	return out, true, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Repository is a git repository in a folder of its own.
@@ -27,6 +28,19 @@ func New(t testing.TB, files map[string]string) *Repository {
 // Commit writes files, deletes those with an empty text, and commits. It returns the id of the commit.
 func (r *Repository) Commit(t testing.TB, message string, files map[string]string) string {
 	t.Helper()
+	return r.commit(t, message, files, nil)
+}
+
+// CommitAs is Commit for another author, at a time.
+func (r *Repository) CommitAs(t testing.TB, author string, at time.Time, message string, files map[string]string) string {
+	t.Helper()
+	text := at.Format(time.RFC3339)
+	return r.commit(t, message, files, []string{"GIT_COMMITTER_DATE=" + text},
+		"--author="+author+" <"+strings.ToLower(author)+"@example.com>", "--date="+text)
+}
+
+func (r *Repository) commit(t testing.TB, message string, files map[string]string, env []string, args ...string) string {
+	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(r.folder, name)
 		if text == "" {
@@ -43,7 +57,9 @@ func (r *Repository) Commit(t testing.TB, message string, files map[string]strin
 		}
 	}
 	r.Git(t, "add", "-A")
-	r.Git(t, "commit", "-q", "--allow-empty", "-m", message)
+	if out, err := r.run(t.Context(), env, append([]string{"commit", "-q", "--allow-empty", "-m", message}, args...)...); err != nil {
+		t.Fatalf("git commit %v: %v: %s", args, err, out)
+	}
 	return r.Git(t, "rev-parse", "HEAD")
 }
 
@@ -82,10 +98,15 @@ func (r *Repository) Git(t testing.TB, args ...string) string {
 
 // Run runs git and returns what it prints.
 func (r *Repository) Run(ctx context.Context, args ...string) ([]byte, error) {
+	return r.run(ctx, nil, args...)
+}
+
+func (r *Repository) run(ctx context.Context, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = r.folder
 	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=Ada",
 		"GIT_COMMITTER_EMAIL=ada@example.com", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	cmd.Env = append(cmd.Env, env...)
 	return cmd.Output()
 }
 

@@ -25,7 +25,8 @@ type Repository struct {
 	// Runs are the runs of CI, newest first.
 	Runs []Run
 
-	pulls []*Pull
+	pulls   []*Pull
+	deploys []*Deployment
 }
 
 // Run is a run of CI.
@@ -65,7 +66,11 @@ func (h *Hub) code(mux *http.ServeMux) {
 	mux.HandleFunc(repo+"contents/{path...}", h.inRepository(h.contents))
 	mux.HandleFunc(repo+"git/blobs/{sha}", h.inRepository(h.blob))
 	mux.HandleFunc(repo+"compare/{range...}", h.inRepository(h.compare))
+	mux.HandleFunc(repo+"pulls", h.inRepository(h.pullList))
 	mux.HandleFunc(repo+"pulls/{number}", h.inRepository(h.pull))
+	mux.HandleFunc(repo+"pulls/{number}/commits", h.inRepository(h.pullCommits))
+	mux.HandleFunc(repo+"deployments", h.inDeployments(h.deployments))
+	mux.HandleFunc(repo+"deployments/{deployment}/statuses", h.inDeployments(h.deploymentStates))
 	mux.HandleFunc(repo+"actions/runs", h.inRepository(h.runs))
 	mux.HandleFunc(repo+"actions/runs/{run}/jobs", h.inRepository(h.jobs))
 	mux.HandleFunc("GET /_archives/{id}/{sha}", h.archive)

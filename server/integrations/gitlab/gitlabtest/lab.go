@@ -72,7 +72,8 @@ type Project struct {
 	// Pipelines are the runs of CI, newest first.
 	Pipelines []Pipeline
 
-	merges []*Merge
+	merges  []*Merge
+	deploys []*Deployment
 }
 
 // Pipeline is a run of CI.

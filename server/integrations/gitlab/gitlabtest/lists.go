@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
-	"time"
 )
 
 func (l *Lab) lists(mux *http.ServeMux) {
@@ -18,7 +16,10 @@ func (l *Lab) lists(mux *http.ServeMux) {
 	const project = "GET /api/v4/projects/{id}/"
 	mux.HandleFunc(project+"pipelines", l.inProject(l.pipelines))
 	mux.HandleFunc(project+"pipelines/{pipeline}/jobs", l.inProject(l.jobs))
+	mux.HandleFunc(project+"merge_requests", l.inProject(l.mergeList))
 	mux.HandleFunc(project+"merge_requests/{number}", l.inProject(l.merge))
+	mux.HandleFunc(project+"merge_requests/{number}/commits", l.inProject(l.mergeCommits))
+	mux.HandleFunc(project+"deployments", l.inProject(l.deployments))
 }
 
 func (l *Lab) idOf(person string) int64 {
@@ -148,65 +149,4 @@ func (l *Lab) jobs(w http.ResponseWriter, r *http.Request, p *Project) {
 		return
 	}
 	refuse(w, http.StatusNotFound, "Not Found")
-}
-
-// Merge is a merge request of a project.
-type Merge struct {
-	Number                       int64
-	Title, Author, Branch, State string
-	MergedAt                     time.Time
-	MergeCommit, Squash, SHA     string
-}
-
-// Propose opens a merge request of a branch into main.
-func (l *Lab) Propose(p *Project, branch, title string) *Merge {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m := &Merge{Number: int64(len(p.merges) + 1), Title: title, Author: "ada", Branch: branch, State: "opened"}
-	p.merges = append(p.merges, m)
-	return m
-}
-
-// Accept squashes a merge request into main at a time, without a merge commit, and returns the commit.
-func (l *Lab) Accept(t testing.TB, p *Project, m *Merge, at time.Time) string {
-	t.Helper()
-	head := p.Git(t, "rev-parse", m.Branch)
-	p.Git(t, "checkout", "-q", "main")
-	p.Git(t, "merge", "-q", "--squash", m.Branch)
-	p.Git(t, "commit", "-q", "--allow-empty", "-m", m.Title)
-	sha := p.Git(t, "rev-parse", "HEAD")
-	l.Change(func() { m.State, m.MergedAt, m.Squash, m.SHA = "merged", at, sha, head })
-	return sha
-}
-
-// Merged sets a merge request to merged by a commit that is there already.
-func (l *Lab) Merged(m *Merge, sha string, at time.Time) {
-	l.Change(func() { m.State, m.MergedAt, m.MergeCommit = "merged", at, sha })
-}
-
-func (l *Lab) merge(w http.ResponseWriter, r *http.Request, p *Project) {
-	for _, m := range p.merges {
-		if strconv.FormatInt(m.Number, 10) != r.PathValue("number") {
-			continue
-		}
-		out := map[string]any{
-			"iid": m.Number, "project_id": p.ID, "state": m.State, "title": m.Title, "author": map[string]any{"username": m.Author},
-			"web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", l.URL, p.FullName, m.Number), "merged_at": nil, "merge_commit_sha": nil,
-			"squash_commit_sha": nil, "sha": m.SHA, "source_branch": m.Branch, "target_branch": "main",
-		}
-		if !m.MergedAt.IsZero() {
-			out["merged_at"] = m.MergedAt.UTC().Format("2006-01-02T15:04:05.000Z")
-		}
-		if m.MergeCommit != "" {
-			out["merge_commit_sha"] = m.MergeCommit
-		}
-		if m.Squash != "" {
-			out["squash_commit_sha"] = m.Squash
-		}
-		if !unchanged(w, r, out) {
-			answer(w, out)
-		}
-		return
-	}
-	refuse(w, http.StatusNotFound, "Not found")
 }

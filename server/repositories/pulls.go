@@ -1,0 +1,124 @@
+package repositories
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/issues"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/publicid"
+	"github.com/svc-observability/svc/server/source"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// pull links a pull request to the issues that it names. One from another repository is not: there, anybody can write anything.
+func (s *Shard) pull(
+	ctx context.Context, host source.Host, name string, c store.IntegrationConnection, r *store.SourceRepository, p *source.PullRequest,
+) error {
+	if p.Foreign || p.State == store.PullRequestClosed {
+		return nil
+	}
+	commits, err := host.PullRequestCommits(ctx, name, p.Number)
+	if err != nil && !integrations.IsKind(err, integrations.NotFound) {
+		return err
+	}
+	link := store.ErrorIssuePullRequest{
+		Provider: c.Provider, RepoFullName: r.FullName, Number: p.Number, URL: address(c, r.FullName, p.Number), LinkSource: issues.LinkAuto,
+	}
+	for _, m := range mentions(p, commits) {
+		if err := s.link(ctx, r, link, p, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// address is the address of a pull request, in the form in which people's links are stored.
+func address(c store.IntegrationConnection, repository string, number int64) string {
+	base := c.BaseURL
+	if u, err := url.Parse(base); err == nil {
+		base = u.Scheme + "://" + strings.ToLower(u.Host)
+	}
+	kind := "/pull/"
+	if c.Provider == gitlab {
+		kind = "/-/merge_requests/"
+	}
+	return base + "/" + repository + kind + strconv.FormatInt(number, 10)
+}
+
+// gitlab is the provider whose pull requests have other addresses.
+const gitlab = "gitlab"
+
+// mention is an issue that a pull request names, and the text that names it.
+type mention struct {
+	issue uuid.UUID
+	in    string
+}
+
+// issueID matches ids of issues. The address of an issue holds its id.
+var issueID = regexp.MustCompile(publicid.ErrorIssue + `_[1-9A-HJ-NP-Za-km-z]{10,40}`)
+
+// mentions finds the issues that a pull request names, each once.
+func mentions(p *source.PullRequest, commits []string) []mention {
+	var out []mention
+	find := func(in, text string) {
+		for _, id := range issueID.FindAllString(text, -1) {
+			issue, err := publicid.Decode(publicid.ErrorIssue, id)
+			known := slices.ContainsFunc(out, func(m mention) bool { return m.issue == issue })
+			if err == nil && !known && len(out) < limits.RepositoryNamed {
+				out = append(out, mention{issue, in})
+			}
+		}
+	}
+	find("title", p.Title)
+	find("description", p.Body)
+	find("branch", p.Branch)
+	for _, message := range commits {
+		find("message of a commit", message)
+	}
+	return out
+}
+
+// errKnown ends a change of an issue that has the link already, or can have no more.
+var errKnown = errors.New("nothing to link")
+
+// link links a pull request to an issue of the organization, unless somebody has taken it off that issue.
+func (s *Shard) link(
+	ctx context.Context, r *store.SourceRepository, link store.ErrorIssuePullRequest, p *source.PullRequest, m mention,
+) error {
+	issue, err := s.cfg.Store.ErrorIssue(ctx, r.Org, m.issue)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // another organization's, or it was deleted
+	}
+	if err != nil {
+		return err
+	}
+	off, err := s.cfg.Store.WasUnlinked(ctx, r.Org, []uuid.UUID{m.issue, issue.ID}, link.URL)
+	if err != nil || off {
+		return err
+	}
+	now := s.cfg.Now().UTC()
+	issues.Told(&link, issues.PullRequest{
+		State: p.State, Title: p.Title, Author: p.AuthorLogin, MergedAt: p.MergedAt.UTC(), MergeCommit: p.MergeCommit,
+	}, now)
+	issues.Schedule(&link, nil, now)
+	_, err = s.cfg.Store.ChangeLinkedErrorIssue(ctx, r.Org, issue.ID, func(i *store.IssueRecord, links []store.ErrorIssuePullRequest) error {
+		known := slices.ContainsFunc(links, func(l store.ErrorIssuePullRequest) bool { return strings.EqualFold(l.URL, link.URL) })
+		if known || len(links) >= limits.IssueLinks {
+			return errKnown
+		}
+		return issues.Link(i, link, links, issues.Act{At: now, Note: "The " + m.in + " names this issue."})
+	})
+	if errors.Is(err, errKnown) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
+		return nil // somebody links it at this moment, or has merged the issue into another one
+	}
+	return err
+}
