@@ -1,10 +1,12 @@
 package limits
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -96,6 +98,18 @@ func names(e ast.Expr, list ...string) bool {
 		}
 	}
 	return false
+}
+
+// TestBrowserSDK checks that a session of the browser SDK ends when the server takes no more of it.
+func TestBrowserSDK(t *testing.T) {
+	text, err := os.ReadFile("../../clients/browser/src/session.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("export const maxAge = %d * 3600_000;", int(SessionLength.Hours()))
+	if !strings.Contains(string(text), want) {
+		t.Errorf("clients/browser/src/session.ts does not have %q", want)
+	}
 }
 
 var figure = regexp.MustCompile(`\d[\d,]*(?: |-)(?:days?|hours?|minutes?|seconds?|KiB|MiB|GiB)\b`)

@@ -1,4 +1,5 @@
-// Command gentypes writes the TypeScript types of the API's calls, as Connect sends them in JSON: server/web/ui/src/gen/api.ts.
+// Command gentypes writes what the web application takes from the contract, into server/web/ui/src/gen: api.ts has the types of the calls, as
+// Connect sends them in JSON; limits.ts has the bounds that the sources name.
 package main
 
 import (
@@ -7,6 +8,7 @@ import (
 	"log"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,15 +20,21 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-const out = "server/web/ui/src/gen/api.ts"
+const sources = "server/web/ui/src"
 
 func main() {
 	c, err := contract.Load()
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := os.WriteFile(out, source(c.Methods()), 0o600); err != nil {
+	bounds, err := bounds(c.Methods(), os.DirFS(sources))
+	if err != nil {
 		log.Fatal(err)
+	}
+	for name, text := range map[string][]byte{"api.ts": source(c.Methods()), "limits.ts": bounds} {
+		if err := os.WriteFile(filepath.Join(sources, "gen", name), text, 0o600); err != nil {
+			log.Fatal(err)
+		}
 	}
 }
 

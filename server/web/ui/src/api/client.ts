@@ -1,4 +1,5 @@
 import type { Calls } from "../gen/api";
+import { ReadsOfOrganization } from "../gen/limits";
 
 /** An error of the API, in the form that every page shows. */
 export class ApiError extends Error {
@@ -35,11 +36,11 @@ export function watchCalls(watch: (open: number) => void): () => void {
   return () => watchers.delete(watch);
 }
 
-/** At most six calls run at once: browsers open no more connections, and an organization has no more statements. */
+/** More calls wait: an organization has no more reads at once, and browsers open no more connections. */
 const waiting: Array<() => void> = [];
 let running = 0;
 async function turn(signal?: AbortSignal): Promise<void> {
-  if (running >= 6) {
+  if (running >= ReadsOfOrganization) {
     await new Promise<void>((resolve, reject) => {
       waiting.push(resolve);
       signal?.addEventListener("abort", () => {

@@ -1,8 +1,10 @@
 import { useState } from "react";
 import type { AddInvestigationFindingRequest } from "../gen/api";
+import { AddInvestigationFindingRequest_text, CreateInvestigationRequest_title } from "../gen/limits";
 import { Dialog } from "../parts/dialog";
 import { errorOf, Field, FormError } from "../parts/form";
 import { line } from "../parts/format";
+import { atMost } from "../parts/length";
 import { Load } from "../parts/states";
 import { href, Link } from "./router";
 import { useAct, useCall } from "./session";
@@ -80,7 +82,7 @@ function Ask({ finding, close }: { finding: Finding; close: () => void }) {
               <input
                 {...c}
                 className="field"
-                maxLength={200}
+                {...atMost(CreateInvestigationRequest_title)}
                 value={title}
                 placeholder={text.slice(0, 100)}
                 onChange={(e) => setTitle(e.target.value)}
@@ -90,7 +92,15 @@ function Ask({ finding, close }: { finding: Finding; close: () => void }) {
         )}
         <Field label="Finding" error={errorOf(error, "text")}>
           {(c) => (
-            <textarea {...c} className="field" rows={4} required maxLength={2000} value={text} onChange={(e) => setText(e.target.value)} />
+            <textarea
+              {...c}
+              className="field"
+              rows={4}
+              required
+              {...atMost(AddInvestigationFindingRequest_text)}
+              value={text}
+              onChange={(e) => setText(e.target.value)}
+            />
           )}
         </Field>
         <FormError error={error} fields={["title", "text"]} />

@@ -1,15 +1,16 @@
 import type { Widget, WidgetLayout } from "../gen/api";
+import { GridColumns, GridRows } from "../gen/limits";
 
 /** A place on the grid of 12 columns. */
 export type Place = { x: number; y: number; w: number; h: number };
 
-export const columns = 12;
+export const columns = GridColumns;
 const tallest = 40;
 
 export function placeOf(l: WidgetLayout | undefined): Place {
   const whole = (n: number | undefined, least: number, most: number): number => Math.max(least, Math.min(most, Math.round(n ?? least)));
   const w = whole(l?.w, 1, columns);
-  return { x: whole(l?.x, 0, columns - w), y: whole(l?.y, 0, 9_999), w, h: whole(l?.h, 1, tallest) };
+  return { x: whole(l?.x, 0, columns - w), y: whole(l?.y, 0, GridRows - 1), w, h: whole(l?.h, 1, tallest) };
 }
 
 /** The widgets of one grid: those outside of sections, or those of a section and tab. */

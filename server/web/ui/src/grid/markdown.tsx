@@ -3,11 +3,15 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import { Fragment, type ReactNode, useMemo } from "react";
+import { DashboardMarkdown } from "../gen/limits";
 import { block } from "../parts/format";
 
 /** Markdown renders a text as elements. HTML in it is shown as text, and pictures are links: this page loads nothing from other hosts. */
 export default function Markdown({ text }: { text: string }) {
-  const tree = useMemo(() => fromMarkdown(block(text, 100_000), { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }), [text]);
+  const tree = useMemo(
+    () => fromMarkdown(block(text, DashboardMarkdown.bytes), { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }),
+    [text],
+  );
   return <div className="w-markdown">{children(tree)}</div>;
 }
 

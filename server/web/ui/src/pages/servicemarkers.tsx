@@ -1,9 +1,11 @@
 import { useState } from "react";
 import { useAct } from "../frame/session";
 import type { Marker } from "../gen/api";
+import { CreateMarkerRequest_title } from "../gen/limits";
 import { Dialog } from "../parts/dialog";
 import { errorOf, Field, FormError } from "../parts/form";
 import { line } from "../parts/format";
+import { atMost } from "../parts/length";
 import { Menu } from "../parts/menu";
 import { ago, exact } from "../parts/time";
 import { useConfirm } from "./settings/parts";
@@ -126,7 +128,15 @@ function MarkerForm({ of, service, environment, close }: FormProps) {
         </Field>
         <Field label="What changed" error={errorOf(error, "title")}>
           {(c) => (
-            <input {...c} className="field" name="title" required maxLength={200} autoComplete="off" defaultValue={of?.title ?? ""} />
+            <input
+              {...c}
+              className="field"
+              name="title"
+              required
+              {...atMost(CreateMarkerRequest_title)}
+              autoComplete="off"
+              defaultValue={of?.title ?? ""}
+            />
           )}
         </Field>
         <Field label="When" hint="In the time zone of this browser" error={errorOf(error, "occurred_at")}>

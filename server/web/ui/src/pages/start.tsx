@@ -1,9 +1,10 @@
 import { useEffect, useState } from "react";
-import { count } from "../parts/format";
+import { count, lasts } from "../parts/format";
 import { Copy, Load } from "../parts/states";
 import { ago } from "../parts/time";
 import { href, Link } from "../frame/router";
 import { useCall, useFrame } from "../frame/session";
+import { SignalWindow } from "../gen/limits";
 import "./start.css";
 
 const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
@@ -98,7 +99,7 @@ export default function Start() {
                   <tr>
                     <th scope="col">Signal</th>
                     <th scope="col" className="num">
-                      Records, 30 days
+                      Records, {lasts(SignalWindow)}
                     </th>
                     <th scope="col">Last</th>
                   </tr>

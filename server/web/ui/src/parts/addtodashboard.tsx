@@ -4,10 +4,12 @@ import { ApiError, call } from "../api/client";
 import { href, Link } from "../frame/router";
 import { useCall, useFrame } from "../frame/session";
 import type { Dashboard, Widget } from "../gen/api";
+import { DashboardName } from "../gen/limits";
 import { appended } from "../grid/layout";
 import { Dialog } from "./dialog";
 import { Field, FormError } from "./form";
 import { line } from "./format";
+import { atMost } from "./length";
 import { Load } from "./states";
 
 /** What a page knows about the widget; place and identifier come with the dashboard. */
@@ -68,7 +70,7 @@ export function AddToDashboard({ widget, close }: { widget: NewWidget; close: ()
       ) : (
         <>
           <Field label="Heading">
-            {(c) => <input {...c} className="field" maxLength={200} value={title} onChange={(e) => setTitle(e.target.value)} />}
+            {(c) => <input {...c} className="field" {...atMost(DashboardName)} value={title} onChange={(e) => setTitle(e.target.value)} />}
           </Field>
           <Field label="Dashboard">
             {(c) => (
@@ -76,7 +78,7 @@ export function AddToDashboard({ widget, close }: { widget: NewWidget; close: ()
                 {...c}
                 className="field"
                 type="search"
-                maxLength={200}
+                {...atMost(DashboardName)}
                 value={search}
                 placeholder="Search, or name a new one"
                 onChange={(e) => setSearch(e.target.value)}

@@ -51,6 +51,18 @@ export function stretch(ms: number): string {
   return `${Math.round(h / 24)}${thin}d`;
 }
 
+const times = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** lasts writes a limit of time as the documents do: 7 days, 24 hours, 30 minutes. */
+export function lasts(ms: number): string {
+  const [name, unit] = times.find(([name, unit]) => ms % unit === 0 && (ms > unit || name !== "day")) ?? (["second", 1000] as const);
+  return `${ms / unit} ${name}${ms === unit ? "" : "s"}`;
+}
+
 export function percent(share: number | undefined): string {
   if (share === undefined || Number.isNaN(share)) return "–";
   const p = share * 100;

@@ -2,7 +2,9 @@ import { useEffect, useState } from "react";
 import { href, Link } from "../../frame/router";
 import { useCall } from "../../frame/session";
 import type { AlertDestination } from "../../gen/api";
+import { ListChatWorkspaceDestinationsRequest_q } from "../../gen/limits";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Load } from "../../parts/states";
 
 type Chosen = { workspaceId?: string; channelId?: string };
@@ -111,7 +113,7 @@ function Channels(p: {
         type="search"
         aria-label="Part of the name, or the id of the channel"
         placeholder="Part of the name, or the id"
-        maxLength={200}
+        {...atMost(ListChatWorkspaceDestinationsRequest_q)}
         value={typed}
         onChange={(e) => setTyped(e.target.value)}
       />

@@ -2,9 +2,11 @@ import { useState } from "react";
 import { change } from "../../frame/router";
 import { useAct, useCall } from "../../frame/session";
 import type { AlertDestination, CreateAlertDestinationRequest } from "../../gen/api";
+import { CreateAlertDestinationRequest_name } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Load } from "../../parts/states";
 import { ChannelField } from "./channelfield";
 
@@ -121,7 +123,7 @@ export function DestinationForm({ of, type: asked, close }: { of?: AlertDestinat
               {...c}
               className="field"
               required
-              maxLength={200}
+              {...atMost(CreateAlertDestinationRequest_name)}
               autoComplete="off"
               value={form.name ?? ""}
               placeholder="On call"

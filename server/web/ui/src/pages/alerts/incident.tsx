@@ -2,7 +2,8 @@ import { lazy, Suspense, useEffect, useMemo } from "react";
 import { href, Link } from "../../frame/router";
 import { useCall, useFrame } from "../../frame/session";
 import type { AlertCheck, AlertDelivery, AlertIncident, AlertRule } from "../../gen/api";
-import { line, stretch } from "../../parts/format";
+import { AlertCheckRetention } from "../../gen/limits";
+import { lasts, line, stretch } from "../../parts/format";
 import { Load } from "../../parts/states";
 import { ago, clock, exact, iso, stamp } from "../../parts/time";
 import { condition, formatOf, groupName, onServices } from "./draft";
@@ -166,7 +167,9 @@ function Over({ incident: i, rule: r, from, to }: { incident: AlertIncident; rul
         <Load
           of={summary}
           lines={8}
-          empty={() => points.length === 0 && <p className="fine">The checks of that time are gone; they are kept for 90 days.</p>}
+          empty={() =>
+            points.length === 0 && <p className="fine">The checks of that time are gone; they are kept for {lasts(AlertCheckRetention)}.</p>
+          }
         >
           {() => (
             <div className="body">

@@ -1,3 +1,5 @@
+import { AlertBaseline } from "../../gen/limits";
+import { lasts } from "../../parts/format";
 import type { Draft } from "./draft";
 
 /** Rules that people begin with most. */
@@ -9,7 +11,7 @@ export const templates: Array<{ name: string; about: string; rule: Draft }> = [
   },
   {
     name: "Slower than usual",
-    about: "p95 of each service against the same hour of the last 7 days",
+    about: `p95 of each service against the same hour of the last ${lasts(AlertBaseline)}`,
     rule: {
       name: "Slower than usual",
       severity: "warning",

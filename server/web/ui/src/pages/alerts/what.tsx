@@ -1,5 +1,6 @@
 import type { ApiError } from "../../api/client";
 import { times, useCall, useFrame } from "../../frame/session";
+import { CreateAlertRuleRequest_apdex_threshold_ms } from "../../gen/limits";
 import { errorOf, Field } from "../../parts/form";
 import { Many } from "../../parts/many";
 import { Queries } from "./builder";
@@ -116,7 +117,7 @@ export function What({ draft: d, set, error, replace }: Part & { replace: (d: Dr
                     {...c}
                     className="field"
                     type="number"
-                    min={1}
+                    {...CreateAlertRuleRequest_apdex_threshold_ms}
                     value={d.apdexThresholdMs ?? 500}
                     onChange={(e) => set({ apdexThresholdMs: Number(e.target.value) })}
                   />

@@ -1,4 +1,14 @@
+import {
+  AlertBaseline,
+  AlertBurn_period_days,
+  CreateAlertRuleRequest_consecutive_breaches_required,
+  CreateAlertRuleRequest_consecutive_healthy_required,
+  CreateAlertRuleRequest_minimum_sample_count,
+  CreateAlertRuleRequest_renotify_interval_minutes,
+  CreateAlertRuleRequest_window_minutes,
+} from "../../gen/limits";
 import { errorOf, Field } from "../../parts/form";
+import { lasts } from "../../parts/format";
 import { comparators, type Draft, isRange, signals } from "./draft";
 import type { Part } from "./what";
 
@@ -9,12 +19,13 @@ type NumberOf = {
   unit?: string;
   scale?: number;
   min?: number;
+  max?: number;
   hint?: string | undefined;
   error: string;
   set: (n: number | undefined) => void;
 };
 
-function NumberField({ label, value, unit = "", scale = 1, min, hint, error, set }: NumberOf) {
+function NumberField({ label, value, unit = "", scale = 1, min, max, hint, error, set }: NumberOf) {
   return (
     <Field label={unit ? `${label}, ${unit}` : label} hint={hint} error={error}>
       {(c) => (
@@ -24,6 +35,7 @@ function NumberField({ label, value, unit = "", scale = 1, min, hint, error, set
           type="number"
           step="any"
           min={min}
+          max={max}
           value={value === undefined ? "" : Number((value * scale).toPrecision(12))}
           onChange={(e) => set(e.target.value === "" ? undefined : Number(e.target.value) / scale)}
         />
@@ -95,7 +107,7 @@ export function When({ draft: d, set, error }: Part) {
               name="period_days"
               label="Period"
               unit="days"
-              min={1}
+              {...AlertBurn_period_days}
               value={d.burn?.periodDays}
               error={errorOf(error, "period_days")}
               set={(periodDays) => set({ burn: { ...d.burn, periodDays } })}
@@ -106,7 +118,7 @@ export function When({ draft: d, set, error }: Part) {
         {way === "baseline" && (
           <Field
             label="Sensitivity"
-            hint="Against the same hour of the last 7 days. A breach is also further from it than the value below."
+            hint={`Against the same hour of the last ${lasts(AlertBaseline)}. A breach is also further from it than the value below.`}
           >
             {(c) => (
               <select
@@ -164,7 +176,7 @@ export function When({ draft: d, set, error }: Part) {
             name="window_minutes"
             label="Over the last"
             unit="minutes"
-            min={1}
+            {...CreateAlertRuleRequest_window_minutes}
             value={d.windowMinutes}
             error={errorOf(error, "window_minutes")}
             set={(windowMinutes) => set({ windowMinutes: windowMinutes ?? 0 })}
@@ -173,7 +185,7 @@ export function When({ draft: d, set, error }: Part) {
             name="consecutive_breaches_required"
             label="Opens after"
             unit="minutes in breach"
-            min={1}
+            {...CreateAlertRuleRequest_consecutive_breaches_required}
             value={d.consecutiveBreachesRequired}
             error={errorOf(error, "consecutive_breaches_required")}
             set={(n) => set({ consecutiveBreachesRequired: n })}
@@ -182,7 +194,7 @@ export function When({ draft: d, set, error }: Part) {
             name="consecutive_healthy_required"
             label="Resolves after"
             unit="healthy minutes"
-            min={1}
+            {...CreateAlertRuleRequest_consecutive_healthy_required}
             value={d.consecutiveHealthyRequired}
             error={errorOf(error, "consecutive_healthy_required")}
             set={(n) => set({ consecutiveHealthyRequired: n })}
@@ -202,7 +214,7 @@ export function When({ draft: d, set, error }: Part) {
             name="minimum_sample_count"
             label="With at least"
             unit="samples"
-            min={0}
+            {...CreateAlertRuleRequest_minimum_sample_count}
             value={Number(d.minimumSampleCount ?? 0)}
             error={errorOf(error, "minimum_sample_count")}
             set={(n) => set({ minimumSampleCount: String(Math.round(n ?? 0)) })}
@@ -211,7 +223,7 @@ export function When({ draft: d, set, error }: Part) {
             name="renotify_interval_minutes"
             label="Reminds every"
             unit="minutes"
-            min={1}
+            {...CreateAlertRuleRequest_renotify_interval_minutes}
             value={d.renotifyIntervalMinutes}
             error={errorOf(error, "renotify_interval_minutes")}
             set={(n) => set({ renotifyIntervalMinutes: n })}

@@ -1,7 +1,14 @@
 import { href, Link } from "../../frame/router";
 import { useCall } from "../../frame/session";
+import {
+  AlertNotificationTemplate_body,
+  AlertNotificationTemplate_title,
+  CreateAlertRuleRequest_name,
+  CreateAlertRuleRequest_notes,
+} from "../../gen/limits";
 import { errorOf, Field } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Load } from "../../parts/states";
 import type { Part } from "./what";
 
@@ -110,7 +117,7 @@ export function Message({ draft: d, set, error }: Part) {
             <input
               {...c}
               className="field"
-              maxLength={200}
+              {...atMost(CreateAlertRuleRequest_name)}
               value={d.name ?? ""}
               placeholder="Checkout errors"
               onChange={(e) => set({ name: e.target.value })}
@@ -123,7 +130,7 @@ export function Message({ draft: d, set, error }: Part) {
               {...c}
               className="field"
               rows={2}
-              maxLength={4000}
+              {...atMost(CreateAlertRuleRequest_notes)}
               value={d.notes ?? ""}
               onChange={(e) => set({ notes: e.target.value })}
             />
@@ -137,7 +144,7 @@ export function Message({ draft: d, set, error }: Part) {
                 <input
                   {...c}
                   className="field mono"
-                  maxLength={4000}
+                  {...atMost(AlertNotificationTemplate_title)}
                   value={t.title ?? ""}
                   placeholder={"{{ severity }}: {{ rule.name }} in {{ group }}"}
                   onChange={(e) => write({ title: e.target.value })}
@@ -154,7 +161,7 @@ export function Message({ draft: d, set, error }: Part) {
                   {...c}
                   className="field mono"
                   rows={4}
-                  maxLength={4000}
+                  {...atMost(AlertNotificationTemplate_body)}
                   value={t.body ?? ""}
                   placeholder={"{{ observed.summary }}\n{{ links.app }}"}
                   onChange={(e) => write({ body: e.target.value })}

@@ -1,6 +1,8 @@
 import type { Threshold, Widget, WidgetDisplay } from "../../gen/api";
+import { DashboardText, HistogramBins } from "../../gen/limits";
 import { Field } from "../../parts/form";
 import { rangeName } from "../../grid/tile";
+import { atMost } from "../../parts/length";
 
 type Put = (part: Partial<Widget>, kind?: string) => void;
 const units: Array<[string, string]> = [
@@ -102,7 +104,7 @@ export function DisplayForm({ widget, form, onChange }: { widget: Widget; form: 
               <input
                 {...c}
                 className="field"
-                maxLength={20}
+                {...atMost(DashboardText)}
                 value={d.prefix ?? ""}
                 onChange={(e) => show({ prefix: e.target.value || undefined }, "prefix")}
               />
@@ -115,7 +117,7 @@ export function DisplayForm({ widget, form, onChange }: { widget: Widget; form: 
               <input
                 {...c}
                 className="field"
-                maxLength={20}
+                {...atMost(DashboardText)}
                 value={d.suffix ?? ""}
                 onChange={(e) => show({ suffix: e.target.value || undefined }, "suffix")}
               />
@@ -230,7 +232,7 @@ export function DisplayForm({ widget, form, onChange }: { widget: Widget; form: 
                 className="field"
                 type="number"
                 min={1}
-                max={200}
+                max={HistogramBins}
                 placeholder="by the data"
                 value={d.histogram?.bucketCount ?? ""}
                 onChange={(e) => show({ histogram: { ...d.histogram, bucketCount: number(e.target.value) } }, "buckets")}

@@ -1,4 +1,5 @@
 import type { FunnelStep, Widget } from "../../gen/api";
+import { DefaultPathBranches, DefaultPathHops, PathBranches, PathHops } from "../../gen/limits";
 import { Field } from "../../parts/form";
 
 type Put = (part: Partial<Widget>, kind?: string) => void;
@@ -39,9 +40,9 @@ export function JourneyForm({ widget, onChange }: { widget: Widget; onChange: Pu
                 className="field"
                 type="number"
                 min={1}
-                max={5}
-                value={p.depth ?? 3}
-                onChange={(e) => put({ depth: Math.max(1, Math.min(5, Number(e.target.value) || 1)) }, "depth")}
+                max={PathHops}
+                value={p.depth ?? DefaultPathHops}
+                onChange={(e) => put({ depth: Math.max(1, Math.min(PathHops, Number(e.target.value) || 1)) }, "depth")}
               />
             )}
           </Field>
@@ -52,9 +53,9 @@ export function JourneyForm({ widget, onChange }: { widget: Widget; onChange: Pu
                 className="field"
                 type="number"
                 min={1}
-                max={10}
-                value={p.branches ?? 4}
-                onChange={(e) => put({ branches: Math.max(1, Math.min(10, Number(e.target.value) || 1)) }, "branches")}
+                max={PathBranches}
+                value={p.branches ?? DefaultPathBranches}
+                onChange={(e) => put({ branches: Math.max(1, Math.min(PathBranches, Number(e.target.value) || 1)) }, "branches")}
               />
             )}
           </Field>

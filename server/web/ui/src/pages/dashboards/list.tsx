@@ -1,12 +1,14 @@
 import { useEffect, useMemo, useState } from "react";
 import { change, href, Link, navigate, useAddress } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
+import { DashboardName } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { Field, FormError, errorOf } from "../../parts/form";
 import { line } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
 import { ago, exact } from "../../parts/time";
 import { rangeName } from "../../grid/tile";
+import { atMost } from "../../parts/length";
 import { ImportDialog } from "./import";
 import "./dashboards.css";
 
@@ -184,7 +186,15 @@ function NewDialog({ close }: { close: () => void }) {
       >
         <Field label="Name" error={errorOf(create.error, "name")}>
           {(c) => (
-            <input {...c} className="field" required maxLength={200} autoFocus value={name} onChange={(e) => setName(e.target.value)} />
+            <input
+              {...c}
+              className="field"
+              required
+              {...atMost(DashboardName)}
+              autoFocus
+              value={name}
+              onChange={(e) => setName(e.target.value)}
+            />
           )}
         </Field>
         <Field label="Tags" hint="With commas between them." error={errorOf(create.error, "tags")}>

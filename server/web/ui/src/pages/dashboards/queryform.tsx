@@ -1,8 +1,10 @@
 import { useState } from "react";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { DashboardVariable, QueryDraft, QueryFormula, Widget } from "../../gen/api";
+import { DashboardText, DefaultListRows, GroupBy, ListRows } from "../../gen/limits";
 import { Field } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Many } from "../../parts/many";
 import { aggregations, draftOf, ofField, shapeOf } from "./kinds";
 
@@ -69,12 +71,12 @@ export function QueryForm({ widget, variables, onChange }: { widget: Widget; var
                   className="field"
                   type="number"
                   min={1}
-                  max={200}
-                  value={widget.display?.listLimit ?? 50}
+                  max={ListRows}
+                  value={widget.display?.listLimit ?? DefaultListRows}
                   onChange={(e) =>
                     onChange(
                       {
-                        display: { ...widget.display, listLimit: Math.max(1, Math.min(200, Number(e.target.value) || 1)) },
+                        display: { ...widget.display, listLimit: Math.max(1, Math.min(ListRows, Number(e.target.value) || 1)) },
                         dataSource: { ...source, limit: undefined } as Widget["dataSource"] & object,
                       },
                       "rows",
@@ -296,7 +298,7 @@ function One({
           values={q.addOns?.groupBy === false ? [] : (q.groupBy ?? [])}
           offers={fields}
           onChange={(all) => {
-            const groupBy = all.slice(0, 5);
+            const groupBy = all.slice(0, GroupBy);
             clause({ groupBy }, "groupBy", groupBy.length > 0);
           }}
         />
@@ -308,7 +310,7 @@ function One({
               <input
                 {...c}
                 className="field"
-                maxLength={200}
+                {...atMost(DashboardText)}
                 value={q.legend ?? ""}
                 onChange={(e) => clause({ legend: e.target.value }, "legend", e.target.value !== "", "legend")}
               />

@@ -1,11 +1,13 @@
 import { useState } from "react";
 import type { DashboardSection, DashboardVariable } from "../../gen/api";
+import { DashboardName, DashboardText, VariableValue } from "../../gen/limits";
 import { freshId } from "../../grid/layout";
 import type { Definition } from "../../grid/merge";
 import { rangeName } from "../../grid/tile";
 import { Dialog } from "../../parts/dialog";
 import { Field } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Many } from "../../parts/many";
 
 const parts = ["General", "Variables", "Sections"] as const;
@@ -58,7 +60,7 @@ function General({ d, onChange }: { d: Definition; onChange: (d: Definition, kin
           <input
             {...c}
             className="field"
-            maxLength={200}
+            {...atMost(DashboardName)}
             value={d.name ?? ""}
             onChange={(e) => onChange({ ...d, name: e.target.value }, "name")}
           />
@@ -70,7 +72,7 @@ function General({ d, onChange }: { d: Definition; onChange: (d: Definition, kin
             {...c}
             className="field"
             rows={2}
-            maxLength={10_000}
+            {...atMost(DashboardText)}
             value={d.description ?? ""}
             onChange={(e) => onChange({ ...d, description: e.target.value }, "description")}
           />
@@ -204,7 +206,7 @@ function VariableForm({
             <input
               {...c}
               className="field mono"
-              maxLength={60}
+              {...atMost(DashboardName)}
               value={v.name ?? ""}
               onChange={(e) => onChange({ ...v, name: e.target.value.trim() }, "name")}
             />
@@ -215,7 +217,7 @@ function VariableForm({
             <input
               {...c}
               className="field"
-              maxLength={100}
+              {...atMost(DashboardText)}
               value={v.label ?? ""}
               onChange={(e) => onChange({ ...v, label: e.target.value || undefined } as DashboardVariable, "label")}
             />
@@ -278,7 +280,7 @@ function VariableForm({
             <input
               {...c}
               className="field"
-              maxLength={1024}
+              {...atMost(VariableValue)}
               placeholder={v.includeAll ? "all" : ""}
               value={v.defaultValue ?? ""}
               onChange={(e) => onChange({ ...v, defaultValue: e.target.value || undefined } as DashboardVariable, "default")}
@@ -360,7 +362,7 @@ function SectionList({ d, onChange }: { d: Definition; onChange: (d: Definition,
               <input
                 {...c}
                 className="field"
-                maxLength={200}
+                {...atMost(DashboardName)}
                 value={s.title ?? ""}
                 onChange={(e) => set(i, { ...s, title: e.target.value }, "title")}
               />

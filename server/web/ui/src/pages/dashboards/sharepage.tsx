@@ -12,6 +12,7 @@ import type {
   Widget,
   WidgetData,
 } from "../../gen/api";
+import { SharedWidgets, TimeseriesWindow } from "../../gen/limits";
 import { Sections, Shelves } from "../../grid/sections";
 import { type Reader, Tile } from "../../grid/tile";
 import { valuesOf, Variables } from "../../grid/variables";
@@ -95,7 +96,7 @@ function Content({ token, share, board, member }: { token: string; share: Resolv
   const address = useAddress();
   const client = useQueryClient();
   const [now, setNow] = useState(() => Date.now());
-  const longest = (share.limits?.maxRangeSeconds ?? 2_678_400) * 1000;
+  const longest = share.limits?.maxRangeSeconds ? share.limits.maxRangeSeconds * 1000 : TimeseriesWindow;
   const usual = spanOf(board.timeRange);
   const from = address.searchParams.get("from") ?? usual.from;
   const to = address.searchParams.get("from") ? (address.searchParams.get("to") ?? "now") : usual.to;
@@ -114,7 +115,7 @@ function Content({ token, share, board, member }: { token: string; share: Resolv
             )
           ).results ?? [],
         (a) => JSON.stringify([a.range, a.values]),
-        4,
+        SharedWidgets,
       ),
     [token, member],
   );

@@ -2,11 +2,13 @@ import { useEffect, useMemo, useState } from "react";
 import { change, href, Link, navigate, useAddress } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import type { DashboardTemplate } from "../../gen/api";
+import { DashboardName, TemplateValue } from "../../gen/limits";
 import { Shelves } from "../../grid/sections";
 import { Tile } from "../../grid/tile";
 import { Sketch } from "../../grid/sketch";
 import { Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Empty, Load } from "../../parts/states";
 import { leads } from "./leads";
 import { useReader } from "./reads";
@@ -155,7 +157,7 @@ function One({ template: t }: { template: DashboardTemplate }) {
                 {...c}
                 className="field"
                 required={p.required}
-                maxLength={200}
+                {...atMost(TemplateValue)}
                 placeholder={p.placeholder}
                 defaultValue={start[p.key ?? ""]}
                 onBlur={(e) => change({ [`p.${p.key}`]: e.target.value.trim() }, true)}
@@ -174,7 +176,7 @@ function One({ template: t }: { template: DashboardTemplate }) {
             <input
               {...c}
               className="field"
-              maxLength={200}
+              {...atMost(DashboardName)}
               value={name}
               placeholder={preview.data?.name}
               onChange={(e) => setName(e.target.value)}

@@ -1,9 +1,11 @@
 import { useRef, useState } from "react";
 import { useCall, useFrame } from "../../frame/session";
 import type { Dashboard, Widget } from "../../gen/api";
+import { DashboardMarkdown, DashboardText } from "../../gen/limits";
 import type { Definition } from "../../grid/merge";
 import { type Reader, Tile } from "../../grid/tile";
 import { Field } from "../../parts/form";
+import { atMost } from "../../parts/length";
 import { Load } from "../../parts/states";
 import { DisplayForm } from "./displayform";
 import { Findings } from "./inspection";
@@ -82,7 +84,7 @@ export function WidgetEditor({ widget, stored, definition, read, onChange, close
                 <input
                   {...c}
                   className="field"
-                  maxLength={200}
+                  {...atMost(DashboardText)}
                   value={display.title ?? ""}
                   onChange={(e) => show({ title: e.target.value }, "title")}
                 />
@@ -93,7 +95,7 @@ export function WidgetEditor({ widget, stored, definition, read, onChange, close
                 <input
                   {...c}
                   className="field"
-                  maxLength={1000}
+                  {...atMost(DashboardText)}
                   value={display.description ?? ""}
                   onChange={(e) => show({ description: e.target.value || undefined }, "note")}
                 />
@@ -171,7 +173,7 @@ export function WidgetEditor({ widget, stored, definition, read, onChange, close
                   {...c}
                   className="field mono"
                   rows={14}
-                  maxLength={100_000}
+                  {...atMost(DashboardMarkdown)}
                   value={display.markdown?.content ?? ""}
                   onChange={(e) => show({ markdown: { content: e.target.value } }, "text")}
                 />

@@ -1,9 +1,11 @@
 import { useState } from "react";
 import { useAct, useFrame } from "../../frame/session";
 import type { ErrorIssueDetail, ErrorIssuePullRequest, ErrorIssueVerification } from "../../gen/api";
+import { TransitionErrorIssueRequest_fixed_in_version } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { count, line, percent } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { ago, exact } from "../../parts/time";
 import { movesOf } from "./work";
 
@@ -123,7 +125,7 @@ export function DoneIn({ issue: i, close }: { issue: ErrorIssueDetail; close: ()
             <input
               {...c}
               className="field"
-              maxLength={200}
+              {...atMost(TransitionErrorIssueRequest_fixed_in_version)}
               required={!form.commit.trim()}
               value={form.version}
               onChange={(e) => setForm({ ...form, version: e.target.value })}

@@ -1,8 +1,10 @@
 import { useState } from "react";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import type { ErrorIssueDetail, ErrorIssueEvent } from "../../gen/api";
+import { CommentOnErrorIssueRequest_body } from "../../gen/limits";
 import { FormError } from "../../parts/form";
 import { block, count, line, stretch } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Load } from "../../parts/states";
 import { ago, exact } from "../../parts/time";
 import { type People, type State, stateNames } from "./work";
@@ -35,7 +37,7 @@ export function History({ issue: i, people }: { issue: ErrorIssueDetail; people:
         <textarea
           className="field"
           rows={2}
-          maxLength={10_000}
+          {...atMost(CommentOnErrorIssueRequest_body)}
           aria-label="Comment"
           placeholder="What you know about it"
           value={body}
@@ -129,7 +131,7 @@ function Words({ e, people }: { e: ErrorIssueEvent; people: People }) {
       return <span>saw it again{text(p.version) && ` in ${text(p.version)}`}, after it was done</span>;
     case "comment":
     case "agent_note":
-      return <span className="said">{block(typeof p.body === "string" ? p.body : "", 10_000)}</span>;
+      return <span className="said">{block(typeof p.body === "string" ? p.body : "", CommentOnErrorIssueRequest_body.characters)}</span>;
     case "assignment":
       return <span>{p.to_actor_id ? `assigned it to ${line(actor(p.to_actor_id), 60)}` : "took the assignee away"}</span>;
     case "severity_change":

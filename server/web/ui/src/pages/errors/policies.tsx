@@ -8,15 +8,16 @@ import type {
   ErrorNotificationPolicy,
   ReplaceErrorNotificationPolicyRequest,
 } from "../../gen/api";
+import { IssueQuiet, ReplaceErrorNotificationPolicyRequest_min_occurrence_count } from "../../gen/limits";
 import { errorOf, Field, FormError } from "../../parts/form";
-import { line } from "../../parts/format";
+import { lasts, line } from "../../parts/format";
 import { Load } from "../../parts/states";
 import { severities } from "./work";
 
 const events: Array<[keyof ReplaceErrorNotificationPolicyRequest, string]> = [
   ["notifyOnFirstSeen", "an error occurs for the first time"],
   ["notifyOnRegression", "an error comes back after it was done"],
-  ["notifyOnResolve", "an error has stopped for 30 minutes"],
+  ["notifyOnResolve", `an error has stopped for ${lasts(IssueQuiet)}`],
   ["notifyOnTransitionInReview", "an issue is in review"],
   ["notifyOnTransitionDone", "an issue is done"],
   ["notifyOnClaim", "somebody begins to work on an issue"],
@@ -106,7 +107,7 @@ function Notification({ of, destinations }: { of: ErrorNotificationPolicy; desti
               {...c}
               className="field"
               type="number"
-              min={1}
+              {...ReplaceErrorNotificationPolicyRequest_min_occurrence_count}
               value={p.minOccurrenceCount ?? 1}
               onChange={(e) => set({ minOccurrenceCount: Number(e.target.value) })}
             />

@@ -1,9 +1,11 @@
 import { useState } from "react";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import type { ErrorIssueDetail, ErrorIssuePullRequest } from "../../gen/api";
+import { ProposeErrorIssueFixRequest_patch_summary } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Load } from "../../parts/states";
 import { ago } from "../../parts/time";
 import { canBeDone, DoneIn, ReportMerge, Verdicts } from "./fixes";
@@ -123,7 +125,7 @@ function Propose({ id, close }: { id: string; close: () => void }) {
               className="field"
               rows={4}
               required
-              maxLength={4000}
+              {...atMost(ProposeErrorIssueFixRequest_patch_summary)}
               value={form.patchSummary}
               onChange={(e) => setForm({ ...form, patchSummary: e.target.value })}
             />

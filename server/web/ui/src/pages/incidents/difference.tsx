@@ -4,6 +4,7 @@ import { AddFinding } from "../../frame/finding";
 import { change, href, Link, useAddress } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { Difference as Answer, DifferenceValue, ExplainDifferenceRequest } from "../../gen/api";
+import { SearchWindow } from "../../gen/limits";
 import { errorOf, Field } from "../../parts/form";
 import { count, line, percent } from "../../parts/format";
 import { Empty, Failed, Load } from "../../parts/states";
@@ -14,7 +15,6 @@ import "./incidents.css";
 import "./difference.css";
 
 const Chart = lazy(() => import("../../parts/chart"));
-const week = 7 * 86_400_000;
 
 type Signal = "traces" | "logs" | "sessions";
 const signals: Record<Signal, string> = { traces: "spans", logs: "log records", sessions: "sessions" };
@@ -30,7 +30,7 @@ export default function Difference() {
   const [selected, other] = [get("selected"), get("other")];
   const brush = get("bfrom") && get("bto") ? { start: Date.parse(get("bfrom")), end: Date.parse(get("bto")) } : null;
   const scope = [where, env ? `deployment.environment = "${env.replace(/["\\]/g, "\\$&")}"` : ""].filter(Boolean).join(" AND ");
-  const start = Math.max(w.start, w.end - week);
+  const start = Math.max(w.start, w.end - SearchWindow);
   const request: ExplainDifferenceRequest = {
     signal,
     ...(scope ? { where: scope } : {}),

@@ -4,22 +4,21 @@ import { AddFinding } from "../../frame/finding";
 import { change, href, Link, useAddress } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { Incident } from "../../gen/api";
-import { line, stretch } from "../../parts/format";
+import { SearchWindow } from "../../gen/limits";
+import { lasts, line, stretch } from "../../parts/format";
 import { Empty, Load, Service } from "../../parts/states";
 import { clock, exact, moment } from "../../parts/time";
 import { Lanes } from "./lanes";
 import "../home.css";
 import "./incidents.css";
 
-const week = 7 * 86_400_000;
-
 /** Incidents finds what went wrong in the window, without a suspect: when, where, the likeliest cause, and for whom. */
 export default function Incidents() {
   const { window: w, env, org } = useFrame();
   const address = useAddress();
   const service = address.searchParams.get("service") ?? "";
-  const long = w.end - w.start > week;
-  const window = times(long ? { start: w.end - week, end: w.end } : w);
+  const long = w.end - w.start > SearchWindow;
+  const window = times(long ? { start: w.end - SearchWindow, end: w.end } : w);
   const request = { ...window, ...(env ? { deploymentEnvironment: env } : {}), ...(service ? { serviceName: service } : {}) };
   const found = useCall("DiagnosisService/SearchIncidents", request);
   const releases = useCall("ServicesService/SearchReleases", {
@@ -63,7 +62,7 @@ export default function Incidents() {
         ))}
       </div>
       <CauseTabs at="incidents" />
-      {long && <p className="panel fine warn">The last 7 days of the window are searched.</p>}
+      {long && <p className="panel fine warn">The last {lasts(SearchWindow)} of the window are searched.</p>}
       <Load
         of={found}
         lines={10}

@@ -2,9 +2,11 @@ import { useEffect, useState } from "react";
 import { CauseTabs } from "../../frame/cause";
 import { change, href, Link, navigate, useAddress } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
+import { CreateInvestigationRequest_question, CreateInvestigationRequest_title } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { count, line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Empty, Load } from "../../parts/states";
 import { ago } from "../../parts/time";
 import { Investigation } from "./investigation";
@@ -130,7 +132,7 @@ function Start({ title: given, issue }: { title: string; issue: string }) {
               {...c}
               className="field"
               required
-              maxLength={200}
+              {...atMost(CreateInvestigationRequest_title)}
               value={title}
               placeholder="checkout is slow since 13:05"
               onChange={(e) => setTitle(e.target.value)}
@@ -139,7 +141,14 @@ function Start({ title: given, issue }: { title: string; issue: string }) {
         </Field>
         <Field label="Question" error={errorOf(create.error, "question")} hint="What must be known before somebody can act.">
           {(c) => (
-            <textarea {...c} className="field" rows={3} maxLength={4000} value={question} onChange={(e) => setQuestion(e.target.value)} />
+            <textarea
+              {...c}
+              className="field"
+              rows={3}
+              {...atMost(CreateInvestigationRequest_question)}
+              value={question}
+              onChange={(e) => setQuestion(e.target.value)}
+            />
           )}
         </Field>
         {issue && (

@@ -2,9 +2,11 @@ import { useEffect, useState } from "react";
 import { href, Link, navigate } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import type { Investigation as Data, InvestigationFinding } from "../../gen/api";
+import { AddInvestigationFindingRequest_text, UpdateInvestigationRequest_assignee } from "../../gen/limits";
 import { Confirm, Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { block, count, line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Copy, Empty, Load } from "../../parts/states";
 import { ago, exact } from "../../parts/time";
 import { colorOf, type Status, states } from "./states";
@@ -139,7 +141,7 @@ function Findings({ of: i }: { of: Data }) {
         <textarea
           className="field"
           rows={2}
-          maxLength={2000}
+          {...atMost(AddInvestigationFindingRequest_text)}
           aria-label="New finding"
           placeholder="One sentence, with its figure"
           value={text}
@@ -239,7 +241,15 @@ function HandOver({ of: i, close }: { of: Data; close: () => void }) {
         <Field label="Goes on with it" hint="A member, or the name of an agent." error={errorOf(update.error, "assignee")}>
           {(c) => (
             <>
-              <input {...c} className="field" required maxLength={200} list="members" value={to} onChange={(e) => setTo(e.target.value)} />
+              <input
+                {...c}
+                className="field"
+                required
+                {...atMost(UpdateInvestigationRequest_assignee)}
+                list="members"
+                value={to}
+                onChange={(e) => setTo(e.target.value)}
+              />
               <datalist id="members">
                 {(members.data?.data ?? []).map((m) => (
                   <option key={m.id} value={m.name || m.email} />

@@ -1,8 +1,10 @@
 import { useState } from "react";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import type { HostingPlatform } from "../../gen/api";
+import { ConnectHostingPlatformRequest_team } from "../../gen/limits";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
 import { ago, exact, stamp } from "../../parts/time";
@@ -151,7 +153,7 @@ function Token({ of, close }: { of: HostingPlatform; close: () => void }) {
         hint={`Its id or ${of.id === "platform_a" ? "name" : "short name"}. Needed if the token sees several.`}
         error={errorOf(error, "team")}
       >
-        {(c) => <input {...c} className="field" name="team" autoComplete="off" maxLength={200} />}
+        {(c) => <input {...c} className="field" name="team" autoComplete="off" {...atMost(ConnectHostingPlatformRequest_team)} />}
       </Field>
       <FormError error={error} fields={["token", "team"]} />
       <div className="row">

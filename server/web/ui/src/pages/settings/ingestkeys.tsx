@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { useAddress } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
+import { CreateCustomIngestKeyRequest_rate_limit_per_second } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
@@ -252,7 +253,7 @@ function NewKey({ close, made }: { close: () => void; made: (secret: string) => 
           hint="Left out, only the limits of the organization hold."
           error={errorOf(create.error, "rate_limit_per_second")}
         >
-          {(c) => <input {...c} className="field" name="rate" type="number" min="1" />}
+          {(c) => <input {...c} className="field" name="rate" type="number" {...CreateCustomIngestKeyRequest_rate_limit_per_second} />}
         </Field>
         <FormError error={create.error} fields={["name", "rate_limit_per_second"]} />
         <div className="row">

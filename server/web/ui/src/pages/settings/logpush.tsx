@@ -1,9 +1,15 @@
 import { useState } from "react";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import type { LogpushConnector } from "../../gen/api";
+import {
+  CreateLogpushConnectorRequest_name,
+  CreateLogpushConnectorRequest_service_name,
+  CreateLogpushConnectorRequest_zone_name,
+} from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
 import { ago, exact, stamp } from "../../parts/time";
@@ -165,11 +171,29 @@ function Form({ of, close, made }: { of?: LogpushConnector | undefined; close: (
         }}
       >
         <Field label="Name" error={errorOf(error, "name")}>
-          {(c) => <input {...c} className="field" name="name" required autoComplete="off" maxLength={200} defaultValue={of?.name ?? ""} />}
+          {(c) => (
+            <input
+              {...c}
+              className="field"
+              name="name"
+              required
+              autoComplete="off"
+              {...atMost(CreateLogpushConnectorRequest_name)}
+              defaultValue={of?.name ?? ""}
+            />
+          )}
         </Field>
         <Field label="Zone" hint="As Cloudflare names it, example.com." error={errorOf(error, "zone_name")}>
           {(c) => (
-            <input {...c} className="field" name="zone" required autoComplete="off" maxLength={200} defaultValue={of?.zoneName ?? ""} />
+            <input
+              {...c}
+              className="field"
+              name="zone"
+              required
+              autoComplete="off"
+              {...atMost(CreateLogpushConnectorRequest_zone_name)}
+              defaultValue={of?.zoneName ?? ""}
+            />
           )}
         </Field>
         <Field
@@ -184,7 +208,7 @@ function Form({ of, close, made }: { of?: LogpushConnector | undefined; close: (
               name="service"
               required={!!of}
               autoComplete="off"
-              maxLength={200}
+              {...atMost(CreateLogpushConnectorRequest_service_name)}
               defaultValue={of?.serviceName ?? ""}
             />
           )}

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { href, Link } from "../../frame/router";
+import { MinPasswordLength } from "../../gen/limits";
 import { useAct, useFrame } from "../../frame/session";
 import { setTheme, type Theme, theme } from "../../frame/theme";
 import { errorOf, Field, FormError } from "../../parts/form";
@@ -97,7 +98,11 @@ function Password() {
         <Field label="Current password" error={errorOf(save.error, "current_password")}>
           {(c) => <input {...c} className="field" name="current_password" type="password" required autoComplete="current-password" />}
         </Field>
-        <Field label="New password" hint="10 characters or more. Your other sessions end." error={errorOf(save.error, "new_password")}>
+        <Field
+          label="New password"
+          hint={`${MinPasswordLength.characters} characters or more. Your other sessions end.`}
+          error={errorOf(save.error, "new_password")}
+        >
           {(c) => <input {...c} className="field" name="new_password" type="password" required autoComplete="new-password" />}
         </Field>
         <Field label="New password, again" error={repeated ? "" : "The two new passwords differ."}>

@@ -2,9 +2,15 @@ import { type FormEvent, useState } from "react";
 import { change, useAddress } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import type { SourceRepository } from "../../gen/api";
+import {
+  ListSourceRepositoriesRequest_search,
+  SearchSourceCodeRequest_query,
+  SetTrackedBranchRequest_tracked_branch,
+} from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { FormError } from "../../parts/form";
 import { line } from "../../parts/format";
+import { atMost } from "../../parts/length";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
 import { Pages, useConfirm } from "./parts";
@@ -35,7 +41,7 @@ export function Repositories() {
             aria-label="Part of the name of a repository"
             placeholder="Part of the name"
             defaultValue={search ?? ""}
-            maxLength={200}
+            {...atMost(ListSourceRepositoriesRequest_search)}
             onChange={(e) => change({ q: e.target.value || null, after: null })}
           />
         </header>
@@ -138,7 +144,7 @@ function Track({ of, close }: { of: SourceRepository; close: () => void }) {
       <form onSubmit={send}>
         <label className="field">
           Branch
-          <input value={branch} maxLength={255} required onChange={(e) => setBranch(e.target.value)} />
+          <input value={branch} {...atMost(SetTrackedBranchRequest_tracked_branch)} required onChange={(e) => setBranch(e.target.value)} />
         </label>
         <FormError error={set.error} />
         <div className="row">
@@ -176,7 +182,7 @@ function Code({ of }: { of: SourceRepository }) {
           aria-label="Words, a phrase in quotes, or a regular expression between slashes"
           placeholder='Words, "phrase" or /regular expression/'
           value={query}
-          maxLength={256}
+          {...atMost(SearchSourceCodeRequest_query)}
           required
           onChange={(e) => setQuery(e.target.value)}
         />

@@ -3,9 +3,10 @@ import { ApiError, call } from "../../api/client";
 import { useAddress } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { SqlResult } from "../../gen/api";
+import { SQLMemory, SQLResult, SQLRows, SQLRowsRead, SQLTime } from "../../gen/limits";
 import { AddToDashboard, type NewWidget } from "../../parts/addtodashboard";
 import { csv } from "../../parts/chartdata";
-import { bytes, count, duration, line } from "../../parts/format";
+import { bytes, count, duration, lasts, line } from "../../parts/format";
 import { Menu } from "../../parts/menu";
 import { Copy, Waiting } from "../../parts/states";
 import type { Table } from "../../sql/complete";
@@ -99,7 +100,7 @@ export default function Sql() {
     try {
       outcome = {
         sql,
-        result: await call("SqlService/RunSql", { sql, ...times(w), maxRows: 10_000 }, { org: org.id ?? "", signal: leave.signal }),
+        result: await call("SqlService/RunSql", { sql, ...times(w), maxRows: SQLRows }, { org: org.id ?? "", signal: leave.signal }),
       };
     } catch (e) {
       outcome = leave.signal.aborted
@@ -196,8 +197,8 @@ export default function Sql() {
                 </Menu>
               )}
               <span className="grow faint limits">
-                Up to 10 s, 1 GiB of memory, 500 M rows read, 10,000 rows and 8 MiB returned. Statements only read. Macros stand for the
-                window of the page.
+                Up to {lasts(SQLTime)}, {bytes(SQLMemory.bytes)} of memory, {count(SQLRowsRead)} rows read, {SQLRows.toLocaleString("en")}{" "}
+                rows and {bytes(SQLResult.bytes)} returned. Statements only read. Macros stand for the window of the page.
               </span>
             </div>
           </section>

@@ -1,9 +1,10 @@
+import { SQLText } from "../../gen/limits";
 /** The statements of a person, as the browser and a link keep them. */
 export type Tab = { id: string; name: string; sql: string };
 export type Tabs = { list: Tab[]; at: string };
 
 const most = 20;
-const size = 32_768;
+const size = SQLText.bytes;
 
 export const fresh = (sql = "", n = 1): Tab => ({ id: Math.random().toString(36).slice(2, 10), name: `Statement ${n}`, sql });
 
