@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	validate "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/svc-observability/svc/server/contract"
@@ -129,19 +127,18 @@ func messageType(m protoreflect.MessageDescriptor) string {
 	}
 }
 
-// choices is the type of a text: the texts that a request may have, or any.
+// choices is the type of a text: the texts that a request or an answer can have, or any.
 func choices(f protoreflect.FieldDescriptor) string {
-	rules, _ := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-	in := rules.GetString().GetIn()
-	if f.IsList() {
-		in = rules.GetRepeated().GetItems().GetString().GetIn()
-	}
-	if len(in) == 0 {
+	allowed, shown := contract.Choices(f)
+	texts := slices.Concat(allowed, shown)
+	if len(texts) == 0 {
 		return "string"
 	}
-	quoted := make([]string, len(in))
-	for i, text := range in {
-		quoted[i] = strconv.Quote(text)
+	var quoted []string
+	for _, text := range texts {
+		if q := strconv.Quote(text); !slices.Contains(quoted, q) {
+			quoted = append(quoted, q)
+		}
 	}
 	return strings.Join(quoted, " | ")
 }

@@ -262,14 +262,14 @@ export interface AcceptInvitationRequest {
 }
 
 export interface AcceptedInvitation {
-  object?: string;
+  object?: "accepted_invitation";
   user?: User;
   organization?: SessionOrganization;
 }
 
 export interface Actor {
   id?: string;
-  type?: string;
+  type?: "user" | "agent";
   userId?: string;
   agentName?: string;
   model?: string;
@@ -287,12 +287,12 @@ export interface AddInvestigationFindingRequest {
 }
 
 export interface AgentCheck {
-  id?: string;
+  id?: "turns" | "model-calls" | "tools" | "loops" | "tokens";
   name?: string;
-  status?: string;
+  status?: "passed" | "warning" | "failed" | "skipped";
   headline?: string;
   action?: string;
-  fixArea?: string;
+  fixArea?: "agent" | "model" | "tool" | "instrumentation";
 }
 
 export interface AgentCount {
@@ -309,15 +309,15 @@ export interface AgentFailureCount {
 
 export interface AgentFeedback {
   id?: string;
-  object?: string;
-  kind?: string;
-  impact?: string;
+  object?: "agent_feedback";
+  kind?: "bug" | "feature_request" | "improvement" | "documentation" | "praise" | "other";
+  impact?: "blocking" | "degraded" | "minor";
   summary?: string;
   reason?: string;
   details?: string;
   relatedTo?: string;
   agent?: FeedbackAgent;
-  source?: string;
+  source?: "mcp" | "api";
   createdAt?: string;
 }
 
@@ -332,7 +332,7 @@ export interface AgentFilters {
 
 export interface AgentFinding {
   kind?: string;
-  severity?: string;
+  severity?: "failure" | "anomaly";
   label?: string;
   count?: number;
   turn?: number;
@@ -362,7 +362,7 @@ export interface AgentSession {
 }
 
 export interface AgentSessionFigures {
-  object?: string;
+  object?: "agent_session_figures";
   sessionId?: string;
   startTime?: string;
   truncated?: boolean;
@@ -374,7 +374,7 @@ export interface AgentSessionFigures {
   vendors?: Array<string>;
   agents?: Array<string>;
   services?: Array<string>;
-  tokenReporting?: string;
+  tokenReporting?: "per-call" | "roll-up" | "none";
   tokens?: AgentTokens;
   cost?: number;
   models?: Array<AgentModelUse>;
@@ -411,9 +411,9 @@ export interface AgentSessionSummary {
 }
 
 export interface AgentSessionVerdict {
-  object?: string;
+  object?: "agent_session_verdict";
   sessionId?: string;
-  status?: string;
+  status?: "clean" | "attention" | "failed";
   headline?: string;
   traceId?: string;
   spanId?: string;
@@ -520,7 +520,7 @@ export interface AgentToolsOverview {
 
 export interface AgentTurn {
   number?: number;
-  kind?: string;
+  kind?: "agent" | "trace";
   agent?: string;
   traceId?: string;
   spanId?: string;
@@ -543,13 +543,13 @@ export interface AlertBurn {
 }
 
 export interface AlertCheck {
-  object?: string;
+  object?: "alert_check";
   timestamp?: string;
   groupKey?: string;
-  status?: string;
-  skipReason?: string;
-  signalType?: string;
-  comparator?: string;
+  status?: "breached" | "healthy" | "skipped" | "error";
+  skipReason?: "no_data" | "below_min_samples" | "no_value";
+  signalType?: "error_rate" | "p95_latency" | "p99_latency" | "apdex" | "throughput" | "builder_query" | "raw_query";
+  comparator?: "gt" | "gte" | "lt" | "lte" | "eq" | "neq" | "between" | "not_between";
   threshold?: number;
   thresholdUpper?: number;
   observedValue?: number;
@@ -560,7 +560,7 @@ export interface AlertCheck {
   consecutiveBreaches?: number;
   consecutiveHealthy?: number;
   incidentId?: string;
-  incidentTransition?: string;
+  incidentTransition?: "none" | "opened" | "continued" | "resolved";
   evaluationDurationMs?: string;
   errorMessage?: string;
   errorCategory?: string;
@@ -580,7 +580,7 @@ export interface AlertCheckPoint {
 }
 
 export interface AlertCheckSummary {
-  object?: string;
+  object?: "alert_check.summary";
   bucketSeconds?: number;
   topGroupKeys?: Array<string>;
   totals?: AlertCheckTotals;
@@ -598,16 +598,16 @@ export interface AlertCheckTotals {
 
 export interface AlertDelivery {
   id?: string;
-  object?: string;
+  object?: "alert_delivery";
   incidentId?: string;
   ruleId?: string;
   destinationId?: string;
   destinationName?: string;
-  destinationType?: string;
+  destinationType?: "pagerduty" | "webhook" | "hazel-oauth" | "discord" | "telegram" | "email" | "chat";
   deliveryKey?: string;
-  eventType?: string;
+  eventType?: "trigger" | "resolve" | "renotify" | "test";
   attemptNumber?: number;
-  status?: string;
+  status?: "queued" | "processing" | "success" | "failed";
   scheduledAt?: string;
   attemptedAt?: string;
   providerMessage?: string;
@@ -618,9 +618,9 @@ export interface AlertDelivery {
 
 export interface AlertDestination {
   id?: string;
-  object?: string;
+  object?: "alert_destination";
   name?: string;
-  type?: string;
+  type?: "pagerduty" | "webhook" | "hazel-oauth" | "discord" | "telegram" | "email" | "chat";
   enabled?: boolean;
   summary?: string;
   channelLabel?: string;
@@ -636,9 +636,9 @@ export interface AlertDestination {
 
 export interface AlertDestinationMutationResponse {
   id?: string;
-  object?: string;
+  object?: "alert_destination";
   name?: string;
-  type?: string;
+  type?: "pagerduty" | "webhook" | "hazel-oauth" | "discord" | "telegram" | "email" | "chat";
   enabled?: boolean;
   summary?: string;
   channelLabel?: string;
@@ -654,21 +654,21 @@ export interface AlertDestinationMutationResponse {
 }
 
 export interface AlertDestinationTestResult {
-  object?: string;
+  object?: "alert_destination.test_result";
   success?: boolean;
   message?: string;
 }
 
 export interface AlertIncident {
   id?: string;
-  object?: string;
+  object?: "alert_incident";
   ruleId?: string;
   ruleName?: string;
   groupKey?: string;
-  signalType?: string;
-  severity?: string;
-  status?: string;
-  comparator?: string;
+  signalType?: "error_rate" | "p95_latency" | "p99_latency" | "apdex" | "throughput" | "builder_query" | "raw_query";
+  severity?: "warning" | "critical";
+  status?: "open" | "resolved";
+  comparator?: "gt" | "gte" | "lt" | "lte" | "eq" | "neq" | "between" | "not_between";
   threshold?: number;
   thresholdUpper?: number;
   firstTriggeredAt?: string;
@@ -677,9 +677,9 @@ export interface AlertIncident {
   lastObservedValue?: number;
   lastSampleCount?: string;
   dedupeKey?: string;
-  lastDeliveredEventType?: string;
+  lastDeliveredEventType?: "trigger" | "resolve" | "renotify" | "test";
   lastNotifiedAt?: string;
-  holdReason?: string;
+  holdReason?: "no_data" | "volume_collapsed" | "sampling_changed" | "probe_failed";
   heldSince?: string;
   errorIssueId?: string;
 }
@@ -710,8 +710,8 @@ export interface AlertPreviewPoint {
   bucket?: string;
   value?: number;
   sampleCount?: number;
-  status?: string;
-  skipReason?: string;
+  status?: "breached" | "healthy" | "skipped";
+  skipReason?: "no_data" | "below_min_samples" | "no_value";
   provisional?: boolean;
 }
 
@@ -722,19 +722,19 @@ export interface AlertPreviewSeries {
 
 export interface AlertRule {
   id?: string;
-  object?: string;
+  object?: "alert_rule";
   name?: string;
   notes?: string;
   notificationTemplate?: AlertNotificationTemplate;
   enabled?: boolean;
-  severity?: string;
+  severity?: "warning" | "critical";
   serviceNames?: Array<string>;
   excludeServiceNames?: Array<string>;
   environments?: Array<string>;
   tags?: Array<string>;
   groupBy?: Array<string>;
-  signalType?: string;
-  comparator?: string;
+  signalType?: "error_rate" | "p95_latency" | "p99_latency" | "apdex" | "throughput" | "builder_query" | "raw_query";
+  comparator?: "gt" | "gte" | "lt" | "lte" | "eq" | "neq" | "between" | "not_between";
   threshold?: number;
   thresholdUpper?: number;
   windowMinutes?: number;
@@ -745,11 +745,11 @@ export interface AlertRule {
   apdexThresholdMs?: number;
   queryBuilderDraft?: Record<string, unknown>;
   rawQuerySql?: string;
-  rawQueryReducer?: string;
+  rawQueryReducer?: "identity" | "sum" | "avg" | "min" | "max";
   destinationIds?: Array<string>;
   resolveThreshold?: number;
   alertOnNoData?: boolean;
-  noDataBehavior?: string;
+  noDataBehavior?: "skip" | "zero";
   mutedUntil?: string;
   lastEvaluationError?: string;
   lastEvaluatedAt?: string;
@@ -764,19 +764,19 @@ export interface AlertRule {
 
 export interface AlertRuleMutationResponse {
   id?: string;
-  object?: string;
+  object?: "alert_rule";
   name?: string;
   notes?: string;
   notificationTemplate?: AlertNotificationTemplate;
   enabled?: boolean;
-  severity?: string;
+  severity?: "warning" | "critical";
   serviceNames?: Array<string>;
   excludeServiceNames?: Array<string>;
   environments?: Array<string>;
   tags?: Array<string>;
   groupBy?: Array<string>;
-  signalType?: string;
-  comparator?: string;
+  signalType?: "error_rate" | "p95_latency" | "p99_latency" | "apdex" | "throughput" | "builder_query" | "raw_query";
+  comparator?: "gt" | "gte" | "lt" | "lte" | "eq" | "neq" | "between" | "not_between";
   threshold?: number;
   thresholdUpper?: number;
   windowMinutes?: number;
@@ -787,11 +787,11 @@ export interface AlertRuleMutationResponse {
   apdexThresholdMs?: number;
   queryBuilderDraft?: Record<string, unknown>;
   rawQuerySql?: string;
-  rawQueryReducer?: string;
+  rawQueryReducer?: "identity" | "sum" | "avg" | "min" | "max";
   destinationIds?: Array<string>;
   resolveThreshold?: number;
   alertOnNoData?: boolean;
-  noDataBehavior?: string;
+  noDataBehavior?: "skip" | "zero";
   mutedUntil?: string;
   lastEvaluationError?: string;
   lastEvaluatedAt?: string;
@@ -806,7 +806,7 @@ export interface AlertRuleMutationResponse {
 }
 
 export interface AlertRulePreview {
-  object?: string;
+  object?: "alert_rule.preview";
   bucketSeconds?: number;
   windowMinutes?: number;
   threshold?: number;
@@ -818,8 +818,8 @@ export interface AlertRulePreview {
 }
 
 export interface AlertRuleTestResult {
-  object?: string;
-  status?: string;
+  object?: "alert_rule.test_result";
+  status?: "breached" | "healthy" | "skipped";
   value?: number;
   sampleCount?: number;
   threshold?: number;
@@ -830,11 +830,11 @@ export interface AlertRuleTestResult {
 
 export interface ApiKey {
   id?: string;
-  object?: string;
+  object?: "api_key";
   name?: string;
   description?: string;
   keyPrefix?: string;
-  kind?: string;
+  kind?: "standard" | "mcp";
   scopes?: Array<string>;
   revoked?: boolean;
   revokedAt?: string;
@@ -847,11 +847,11 @@ export interface ApiKey {
 
 export interface ApiKeyMutationResponse {
   id?: string;
-  object?: string;
+  object?: "api_key";
   name?: string;
   description?: string;
   keyPrefix?: string;
-  kind?: string;
+  kind?: "standard" | "mcp";
   scopes?: Array<string>;
   revoked?: boolean;
   revokedAt?: string;
@@ -865,11 +865,11 @@ export interface ApiKeyMutationResponse {
 
 export interface ApiKeyWithSecret {
   id?: string;
-  object?: string;
+  object?: "api_key";
   name?: string;
   description?: string;
   keyPrefix?: string;
-  kind?: string;
+  kind?: "standard" | "mcp";
   scopes?: Array<string>;
   revoked?: boolean;
   revokedAt?: string;
@@ -899,28 +899,28 @@ export interface AttributeFilter {
 }
 
 export interface AttributeKey {
-  object?: string;
+  object?: "attribute_key";
   key?: string;
-  scope?: string;
-  valueTypes?: Array<string>;
+  scope?: "resource" | "span" | "log" | "metric" | "event" | "link";
+  valueTypes?: Array<"string" | "int" | "double" | "bool" | "bytes" | "array" | "kvlist">;
   count?: number;
 }
 
 export interface AttributeMapping {
   id?: string;
-  object?: string;
+  object?: "attribute_mapping";
   name?: string;
-  sourceContext?: string;
+  sourceContext?: "span" | "resource";
   sourceKey?: string;
   targetKey?: string;
-  operation?: string;
+  operation?: "copy" | "move";
   enabled?: boolean;
   createdAt?: string;
   updatedAt?: string;
 }
 
 export interface AttributeValue {
-  object?: string;
+  object?: "attribute_value";
   value?: string;
   count?: number;
 }
@@ -933,16 +933,16 @@ export interface AuditLogChanges {
 
 export interface AuditLogEntry {
   id?: string;
-  object?: string;
+  object?: "audit_log_entry";
   action?: string;
-  outcome?: string;
+  outcome?: "allowed" | "denied";
   denialReason?: string;
-  actorType?: string;
+  actorType?: "user" | "api_key" | "agent" | "system";
   actorId?: string;
   actorName?: string;
   actorAvatarUrl?: string;
   affectedUser?: string;
-  source?: string;
+  source?: "dashboard" | "api" | "mcp" | "chat_platform" | "system";
   resourceType?: string;
   resourceId?: string;
   changes?: AuditLogChanges;
@@ -955,7 +955,7 @@ export interface AuditLogEntry {
 }
 
 export interface Cause {
-  kind?: string;
+  kind?: "release" | "dependency" | "error" | "logs" | "operation";
   serviceName?: string;
   statement?: string;
   weight?: number;
@@ -968,7 +968,7 @@ export interface ChangePasswordRequest {
 }
 
 export interface ChangedPassword {
-  object?: string;
+  object?: "password";
   user?: User;
   sessionsEnded?: number;
 }
@@ -983,8 +983,8 @@ export interface ChartPresentation {
 }
 
 export interface ChatConnector {
-  id?: string;
-  object?: string;
+  id?: "slack" | "discord";
+  object?: "chat_connector";
   name?: string;
   available?: boolean;
   workspaces?: Array<ChatWorkspace>;
@@ -993,7 +993,7 @@ export interface ChatConnector {
 }
 
 export interface ChatConnectorInstall {
-  object?: string;
+  object?: "chat_connector.install";
   url?: string;
 }
 
@@ -1004,19 +1004,19 @@ export interface ChatIdentity {
 }
 
 export interface ChatIdentityLink {
-  object?: string;
+  object?: "chat_connector.identity_link";
   url?: string;
 }
 
 export interface ChatWorkspace {
   id?: string;
-  object?: string;
-  connector?: string;
+  object?: "chat_workspace";
+  connector?: "slack" | "discord";
   externalWorkspaceId?: string;
   name?: string;
   settings?: Record<string, string>;
   createdAt?: string;
-  status?: string;
+  status?: "connected" | "error" | "reconnect_needed" | "disconnected";
   error?: string;
   syncedAt?: string;
 }
@@ -1033,7 +1033,7 @@ export interface ClaimErrorIssueRequest {
 }
 
 export interface CliCredential {
-  object?: string;
+  object?: "cli_credential";
   token?: string;
   keyId?: string;
   keyPrefix?: string;
@@ -1043,7 +1043,7 @@ export interface CliCredential {
 }
 
 export interface CliLogin {
-  object?: string;
+  object?: "cli_login";
   deviceCode?: string;
   userCode?: string;
   verificationUri?: string;
@@ -1084,7 +1084,7 @@ export interface ComparedService {
   name?: string;
   current?: PeriodFigures;
   previous?: PeriodFigures;
-  flags?: Array<string>;
+  flags?: Array<"error_rate_up" | "latency_up" | "throughput_drop">;
 }
 
 export interface ComputeRatio {
@@ -1276,7 +1276,7 @@ export interface CriticalStep {
 
 export interface Dashboard {
   id?: string;
-  object?: string;
+  object?: "dashboard";
   name?: string;
   description?: string;
   tags?: Array<string>;
@@ -1291,7 +1291,7 @@ export interface Dashboard {
 
 export interface DashboardMutationResponse {
   id?: string;
-  object?: string;
+  object?: "dashboard";
   name?: string;
   description?: string;
   tags?: Array<string>;
@@ -1306,7 +1306,7 @@ export interface DashboardMutationResponse {
 }
 
 export interface DashboardPersesImport {
-  object?: string;
+  object?: "dashboard_import";
   dashboard?: DashboardMutationResponse;
   warnings?: Array<string>;
 }
@@ -1321,10 +1321,10 @@ export interface DashboardSection {
 
 export interface DashboardShare {
   id?: string;
-  object?: string;
+  object?: "dashboard_share";
   dashboardId?: string;
   widgetId?: string;
-  mode?: string;
+  mode?: "public" | "org";
   token?: string;
   tokenSuffix?: string;
   createdAt?: string;
@@ -1338,10 +1338,10 @@ export interface DashboardTab {
 
 export interface DashboardTemplate {
   id?: string;
-  object?: string;
+  object?: "dashboard_template";
   name?: string;
   description?: string;
-  category?: string;
+  category?: "application" | "database" | "infrastructure" | "messaging";
   tags?: Array<string>;
   requirements?: Array<string>;
   requirement?: DashboardTemplateRequirement;
@@ -1359,7 +1359,7 @@ export interface DashboardTemplateParameter {
 }
 
 export interface DashboardTemplatePreview {
-  object?: string;
+  object?: "dashboard_template_preview";
   name?: string;
   timeRange?: TimeRange;
   widgets?: Array<Widget>;
@@ -1367,7 +1367,7 @@ export interface DashboardTemplatePreview {
 }
 
 export interface DashboardTemplateRequirement {
-  kind?: string;
+  kind?: "metrics" | "integration" | "telemetry";
   label?: string;
   missing?: boolean;
   collector?: string;
@@ -1380,7 +1380,7 @@ export interface DashboardTemplateTile {
   y?: number;
   w?: number;
   h?: number;
-  kind?: string;
+  kind?: "line" | "bar" | "hbar" | "area" | "pie" | "stat" | "gauge" | "table" | "list" | "histogram" | "heatmap" | "funnel" | "paths" | "markdown";
   title?: string;
 }
 
@@ -1396,10 +1396,10 @@ export interface DashboardVariable {
 
 export interface DashboardVersion {
   id?: string;
-  object?: string;
+  object?: "dashboard_version";
   dashboardId?: string;
   versionNumber?: number;
-  changeKind?: string;
+  changeKind?: "created" | "renamed" | "description_changed" | "tags_changed" | "time_range_changed" | "variables_changed" | "refresh_interval_changed" | "widget_added" | "widget_removed" | "widget_updated" | "layout_changed" | "section_added" | "section_removed" | "section_updated" | "restored" | "multiple";
   changeSummary?: string;
   sourceVersionId?: string;
   createdAt?: string;
@@ -1408,10 +1408,10 @@ export interface DashboardVersion {
 
 export interface DashboardVersionDetail {
   id?: string;
-  object?: string;
+  object?: "dashboard_version";
   dashboardId?: string;
   versionNumber?: number;
-  changeKind?: string;
+  changeKind?: "created" | "renamed" | "description_changed" | "tags_changed" | "time_range_changed" | "variables_changed" | "refresh_interval_changed" | "widget_added" | "widget_removed" | "widget_updated" | "layout_changed" | "section_added" | "section_removed" | "section_updated" | "restored" | "multiple";
   changeSummary?: string;
   sourceVersionId?: string;
   createdAt?: string;
@@ -1483,87 +1483,87 @@ export interface DeleteSourceRepositoryRequest {
 
 export interface DeletedAlertDestination {
   id?: string;
-  object?: string;
+  object?: "alert_destination";
   deleted?: boolean;
   txid?: string;
 }
 
 export interface DeletedAlertRule {
   id?: string;
-  object?: string;
+  object?: "alert_rule";
   deleted?: boolean;
   txid?: string;
 }
 
 export interface DeletedAttributeMapping {
   id?: string;
-  object?: string;
+  object?: "attribute_mapping";
   deleted?: boolean;
 }
 
 export interface DeletedChatIdentity {
-  object?: string;
+  object?: "chat_connector.identity";
   deleted?: boolean;
 }
 
 export interface DeletedChatWorkspace {
   id?: string;
-  object?: string;
+  object?: "chat_workspace";
   deleted?: boolean;
 }
 
 export interface DeletedDashboard {
   id?: string;
-  object?: string;
+  object?: "dashboard";
   deleted?: boolean;
   txid?: string;
 }
 
 export interface DeletedDashboardShare {
   dashboardId?: string;
-  object?: string;
+  object?: "dashboard_share";
   deleted?: boolean;
 }
 
 export interface DeletedIngestKey {
   id?: string;
-  object?: string;
+  object?: "ingest_key";
   deleted?: boolean;
 }
 
 export interface DeletedInvestigation {
   id?: string;
-  object?: string;
+  object?: "investigation";
   deleted?: boolean;
 }
 
 export interface DeletedLogpushConnector {
   id?: string;
-  object?: string;
+  object?: "logpush_connector";
   deleted?: boolean;
 }
 
 export interface DeletedMarker {
   id?: string;
-  object?: string;
+  object?: "marker";
   deleted?: boolean;
 }
 
 export interface DeletedOrganization {
   id?: string;
-  object?: string;
+  object?: "organization";
   deleted?: boolean;
 }
 
 export interface DeletedScrapeTarget {
   id?: string;
-  object?: string;
+  object?: "scrape_target";
   deleted?: boolean;
 }
 
 export interface DeletedSourceRepository {
   id?: string;
-  object?: string;
+  object?: "source_repository";
   deleted?: boolean;
 }
 
@@ -1586,7 +1586,7 @@ export interface DiagnosedError {
 }
 
 export interface Difference {
-  object?: string;
+  object?: "difference";
   selected?: DifferenceSide;
   other?: DifferenceSide;
   data?: Array<DifferenceValue>;
@@ -1622,14 +1622,14 @@ export interface DisconnectSourceRequest {
 }
 
 export interface DisconnectedHostingPlatform {
-  id?: string;
-  object?: string;
+  id?: "platform_a" | "platform_b";
+  object?: "hosting_platform";
   deleted?: boolean;
 }
 
 export interface DisconnectedSource {
   id?: string;
-  object?: string;
+  object?: "source_connection";
   deleted?: boolean;
 }
 
@@ -1641,18 +1641,18 @@ export interface EndCliLoginRequest {
 }
 
 export interface EndedCliLogin {
-  object?: string;
+  object?: "cli_credential";
   keyId?: string;
   deleted?: boolean;
 }
 
 export interface EndedSession {
-  object?: string;
+  object?: "session";
   deleted?: boolean;
 }
 
 export interface Environment {
-  object?: string;
+  object?: "environment";
   name?: string;
   spanCount?: number;
   serviceCount?: number;
@@ -1672,7 +1672,7 @@ export interface ErrorEscalationRule {
 }
 
 export interface ErrorEvent {
-  object?: string;
+  object?: "error_event";
   fingerprintHash?: string;
   errorLabel?: string;
   exceptionType?: string;
@@ -1703,7 +1703,7 @@ export interface ErrorEventCount {
 }
 
 export interface ErrorEventDetail {
-  object?: string;
+  object?: "error_event";
   fingerprintHash?: string;
   errorLabel?: string;
   exceptionType?: string;
@@ -1785,7 +1785,7 @@ export interface ErrorFrameSource {
   repository?: string;
   path?: string;
   commitSha?: string;
-  confidence?: string;
+  confidence?: "exact" | "tag" | "deployment" | "branch";
   htmlUrl?: string;
   startLine?: number;
   lines?: Array<string>;
@@ -1804,10 +1804,10 @@ export interface ErrorGrouping {
 
 export interface ErrorIncident {
   id?: string;
-  object?: string;
+  object?: "error_incident";
   issueId?: string;
-  status?: string;
-  reason?: string;
+  status?: "open" | "resolved";
+  reason?: "first_seen" | "regression" | "manual";
   firstTriggeredAt?: string;
   lastTriggeredAt?: string;
   resolvedAt?: string;
@@ -1816,18 +1816,18 @@ export interface ErrorIncident {
 
 export interface ErrorIssue {
   id?: string;
-  object?: string;
-  kind?: string;
+  object?: "error_issue";
+  kind?: "error" | "alert" | "integration";
   fingerprintHash?: string;
   serviceName?: string;
   exceptionType?: string;
   exceptionMessage?: string;
   errorLabel?: string;
   topFrame?: string;
-  workflowState?: string;
+  workflowState?: "triage" | "todo" | "in_progress" | "in_review" | "verifying" | "done" | "regressed" | "cancelled" | "wontfix";
   priority?: number;
-  severity?: string;
-  severitySource?: string;
+  severity?: "critical" | "high" | "medium" | "low";
+  severitySource?: "detector" | "ai" | "manual";
   sourceRef?: Record<string, unknown>;
   assignedActor?: Actor;
   leaseHolder?: Actor;
@@ -1863,18 +1863,18 @@ export interface ErrorIssueCounts {
 
 export interface ErrorIssueDetail {
   id?: string;
-  object?: string;
-  kind?: string;
+  object?: "error_issue";
+  kind?: "error" | "alert" | "integration";
   fingerprintHash?: string;
   serviceName?: string;
   exceptionType?: string;
   exceptionMessage?: string;
   errorLabel?: string;
   topFrame?: string;
-  workflowState?: string;
+  workflowState?: "triage" | "todo" | "in_progress" | "in_review" | "verifying" | "done" | "regressed" | "cancelled" | "wontfix";
   priority?: number;
-  severity?: string;
-  severitySource?: string;
+  severity?: "critical" | "high" | "medium" | "low";
+  severitySource?: "detector" | "ai" | "manual";
   sourceRef?: Record<string, unknown>;
   assignedActor?: Actor;
   leaseHolder?: Actor;
@@ -1918,7 +1918,7 @@ export interface ErrorIssueEvent {
   id?: string;
   issueId?: string;
   actor?: Actor;
-  type?: string;
+  type?: "created" | "state_change" | "assignment" | "claim" | "release" | "lease_expired" | "comment" | "agent_note" | "fix_proposed" | "regression" | "snooze" | "unsnooze" | "ai_triage" | "anomaly_linked" | "severity_change" | "pr_linked" | "pr_unlinked" | "pr_merged" | "verification_started" | "verification_verdict" | "merged" | "split";
   fromState?: string;
   toState?: string;
   payload?: Record<string, unknown>;
@@ -1931,7 +1931,7 @@ export interface ErrorIssueFixedRelease {
   commitSha?: string;
   firstSeen?: string;
   lastSeen?: string;
-  state?: string;
+  state?: "current" | "replaced" | "rolled_back";
   estimatedSpanCount?: number;
   occurrenceCount?: number;
 }
@@ -1939,16 +1939,16 @@ export interface ErrorIssueFixedRelease {
 export interface ErrorIssuePullRequest {
   id?: string;
   issueId?: string;
-  provider?: string;
+  provider?: "github" | "gitlab";
   repoFullName?: string;
   number?: number;
   url?: string;
   title?: string;
   authorLogin?: string;
-  state?: string;
+  state?: "open" | "merged" | "closed";
   mergedAt?: string;
   mergeCommitSha?: string;
-  linkSource?: string;
+  linkSource?: "agent" | "user" | "auto";
   linkedByActor?: Actor;
   createdAt?: string;
   checkedAt?: string;
@@ -1978,13 +1978,13 @@ export interface ErrorIssueVerification {
   id?: string;
   issueId?: string;
   attempt?: number;
-  status?: string;
-  reason?: string;
+  status?: "waiting" | "running" | "verified" | "not_fixed" | "inconclusive" | "abandoned";
+  reason?: "no_traffic" | "rolled_back" | "not_deployed" | "superseded";
   pullRequestUrl?: string;
   commitSha?: string;
   version?: string;
   fixedAt?: string;
-  deployedBy?: string;
+  deployedBy?: "commit" | "version" | "assumed";
   deployedAt?: string;
   releases?: Array<ErrorIssueFixedRelease>;
   estimatedSpanCount?: number;
@@ -2007,7 +2007,7 @@ export interface ErrorNotificationPolicy {
   notifyOnTransitionDone?: boolean;
   notifyOnClaim?: boolean;
   minOccurrenceCount?: number;
-  severity?: string;
+  severity?: "warning" | "critical";
   updatedAt?: string;
   updatedBy?: string;
 }
@@ -2030,14 +2030,14 @@ export interface Facet {
 }
 
 export interface FacetList {
-  object?: string;
+  object?: "list";
   data?: Array<Facet>;
   hasMore?: boolean;
   nextCursor?: string;
 }
 
 export interface FeedbackAgent {
-  type?: string;
+  type?: "coding_agent" | "chat_assistant" | "autonomous_agent" | "ci" | "other";
   name?: string;
   model?: string;
   version?: string;
@@ -2070,7 +2070,7 @@ export interface FunnelStep {
   attributeEquals?: Record<string, string>;
   pagePath?: string;
   host?: string;
-  dimension?: string;
+  dimension?: "referrer_host" | "utm_source" | "utm_medium" | "utm_campaign" | "country" | "host";
   value?: string;
 }
 
@@ -2287,7 +2287,7 @@ export interface GetSessionReplayEventsRequest {
 }
 
 export interface GetSessionReplayEventsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<SessionReplayEventChunk>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2317,7 +2317,7 @@ export interface GetSessionReplayTranscriptRequest {
 }
 
 export interface GetSessionReplayTranscriptResponse {
-  object?: string;
+  object?: "list";
   data?: Array<SessionReplayTranscriptEvent>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2392,11 +2392,11 @@ export interface HistogramDisplay {
 
 export interface HostingDeployment {
   id?: string;
-  object?: string;
+  object?: "hosting_deployment";
   projectId?: string;
   projectName?: string;
   target?: string;
-  state?: string;
+  state?: "queued" | "building" | "ready" | "error" | "canceled" | "removed" | "unknown";
   platformState?: string;
   commitSha?: string;
   branch?: string;
@@ -2409,7 +2409,7 @@ export interface HostingDeployment {
 export interface HostingDrain {
   id?: string;
   name?: string;
-  state?: string;
+  state?: "enabled" | "disabled" | "errored" | "missing";
 }
 
 export interface HostingEnvironmentError {
@@ -2418,11 +2418,11 @@ export interface HostingEnvironmentError {
 }
 
 export interface HostingPlatform {
-  id?: string;
-  object?: string;
+  id?: "platform_a" | "platform_b";
+  object?: "hosting_platform";
   name?: string;
   available?: boolean;
-  status?: string;
+  status?: "not_configured" | "available" | "connected" | "error" | "reconnect_needed" | "disconnected";
   integrationId?: string;
   account?: string;
   externalAccountId?: string;
@@ -2439,7 +2439,7 @@ export interface HostingPlatform {
 
 export interface HostingProject {
   id?: string;
-  object?: string;
+  object?: "hosting_project";
   name?: string;
   framework?: string;
   repository?: string;
@@ -2449,7 +2449,7 @@ export interface HostingProject {
 }
 
 export interface HostingSync {
-  object?: string;
+  object?: "hosting_platform.sync";
   startedAt?: string;
   running?: boolean;
   platform?: HostingPlatform;
@@ -2477,7 +2477,7 @@ export interface Incident {
 }
 
 export interface IncidentCause {
-  kind?: string;
+  kind?: "release" | "marker" | "dependency" | "attribute" | "operation" | "resource" | "traffic" | "error" | "logs" | "unknown";
   statement?: string;
   target?: string;
   attributeKey?: string;
@@ -2485,7 +2485,7 @@ export interface IncidentCause {
 }
 
 export interface IncidentSearch {
-  object?: string;
+  object?: "list";
   data?: Array<Incident>;
   startTime?: string;
   endTime?: string;
@@ -2497,7 +2497,7 @@ export interface IncidentSearch {
 }
 
 export interface IncidentSymptom {
-  kind?: string;
+  kind?: "error_rate" | "latency" | "throughput" | "dependency_errors" | "dependency_latency" | "dependency_calls" | "error_group" | "logs" | "resource";
   serviceName?: string;
   deploymentEnvironment?: string;
   subject?: string;
@@ -2511,12 +2511,12 @@ export interface IncidentSymptom {
 
 export interface IngestKey {
   id?: string;
-  object?: string;
+  object?: "ingest_key";
   name?: string;
   description?: string;
   keyPrefix?: string;
   enabled?: boolean;
-  allowedSignals?: Array<string>;
+  allowedSignals?: Array<"traces" | "logs" | "metrics" | "sessions" | "events">;
   rateLimitPerSecond?: number;
   resourceAttributes?: Array<IngestKeyAttribute>;
   expiresAt?: string;
@@ -2535,12 +2535,12 @@ export interface IngestKeyAttribute {
 
 export interface IngestKeyWithSecret {
   id?: string;
-  object?: string;
+  object?: "ingest_key";
   name?: string;
   description?: string;
   keyPrefix?: string;
   enabled?: boolean;
-  allowedSignals?: Array<string>;
+  allowedSignals?: Array<"traces" | "logs" | "metrics" | "sessions" | "events">;
   rateLimitPerSecond?: number;
   resourceAttributes?: Array<IngestKeyAttribute>;
   expiresAt?: string;
@@ -2553,7 +2553,7 @@ export interface IngestKeyWithSecret {
 }
 
 export interface IngestKeys {
-  object?: string;
+  object?: "ingest_keys";
   publicKey?: string;
   privateKey?: string;
   publicRotatedAt?: string;
@@ -2578,12 +2578,12 @@ export interface InstantiateDashboardTemplateRequest {
 
 export interface Integration {
   id?: string;
-  object?: string;
-  provider?: string;
+  object?: "integration";
+  provider?: "github" | "gitlab" | "slack" | "discord" | "platform_a" | "platform_b" | "planetscale" | "logpush";
   name?: string;
-  class?: string;
+  class?: "source" | "chat" | "hosting" | "database" | "cdn";
   connected?: boolean;
-  status?: string;
+  status?: "not_configured" | "available" | "connected" | "error" | "reconnect_needed" | "disconnected";
   connectedAt?: string;
   account?: string;
   lastSyncAt?: string;
@@ -2595,10 +2595,10 @@ export interface Integration {
 
 export interface Investigation {
   id?: string;
-  object?: string;
+  object?: "investigation";
   title?: string;
   question?: string;
-  status?: string;
+  status?: "investigating" | "diagnosed" | "resolved" | "failed";
   issueId?: string;
   conclusion?: string;
   assignee?: string;
@@ -2622,16 +2622,16 @@ export interface InvestigationFinding {
 
 export interface InvestigationReport {
   id?: string;
-  object?: string;
+  object?: "investigation_report";
   markdown?: string;
 }
 
 export interface Invitation {
   id?: string;
-  object?: string;
+  object?: "invitation";
   email?: string;
-  role?: string;
-  status?: string;
+  role?: "org:admin" | "org:member";
+  status?: "pending" | "accepted" | "revoked" | "expired";
   createdAt?: string;
   createdBy?: string;
   expiresAt?: string;
@@ -2641,19 +2641,19 @@ export interface Invitation {
 }
 
 export interface InvitationPreview {
-  object?: string;
+  object?: "invitation_preview";
   organizationName?: string;
-  role?: string;
+  role?: "org:admin" | "org:member";
   email?: string;
   expiresAt?: string;
 }
 
 export interface InvitationWithLink {
   id?: string;
-  object?: string;
+  object?: "invitation";
   email?: string;
-  role?: string;
-  status?: string;
+  role?: "org:admin" | "org:member";
+  status?: "pending";
   createdAt?: string;
   createdBy?: string;
   expiresAt?: string;
@@ -2674,7 +2674,7 @@ export interface ListAgentFeedbackRequest {
 }
 
 export interface ListAgentFeedbackResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AgentFeedback>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2690,7 +2690,7 @@ export interface ListAlertDeliveriesRequest {
 }
 
 export interface ListAlertDeliveriesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AlertDelivery>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2702,7 +2702,7 @@ export interface ListAlertDestinationsRequest {
 }
 
 export interface ListAlertDestinationsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AlertDestination>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2718,7 +2718,7 @@ export interface ListAlertIncidentsRequest {
 }
 
 export interface ListAlertIncidentsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AlertIncident>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2735,7 +2735,7 @@ export interface ListAlertRuleChecksRequest {
 }
 
 export interface ListAlertRuleChecksResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AlertCheck>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2747,7 +2747,7 @@ export interface ListAlertRulesRequest {
 }
 
 export interface ListAlertRulesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AlertRule>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2759,7 +2759,7 @@ export interface ListApiKeysRequest {
 }
 
 export interface ListApiKeysResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ApiKey>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2777,7 +2777,7 @@ export interface ListAttributeKeysRequest {
 }
 
 export interface ListAttributeKeysResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AttributeKey>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2789,7 +2789,7 @@ export interface ListAttributeMappingsRequest {
 }
 
 export interface ListAttributeMappingsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AttributeMapping>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2809,7 +2809,7 @@ export interface ListAttributeValuesRequest {
 }
 
 export interface ListAttributeValuesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AttributeValue>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2833,7 +2833,7 @@ export interface ListAuditLogEntriesRequest {
 }
 
 export interface ListAuditLogEntriesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<AuditLogEntry>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2843,7 +2843,7 @@ export interface ListChatConnectorsRequest {
 }
 
 export interface ListChatConnectorsResponse {
-  object?: string;
+  object?: "chat_connector_list";
   data?: Array<ChatConnector>;
 }
 
@@ -2853,7 +2853,7 @@ export interface ListChatWorkspaceDestinationsRequest {
 }
 
 export interface ListChatWorkspaceDestinationsResponse {
-  object?: string;
+  object?: "chat_workspace.destination_list";
   destinations?: Array<ChatWorkspaceDestination>;
   syncedAt?: string;
 }
@@ -2864,7 +2864,7 @@ export interface ListCustomIngestKeysRequest {
 }
 
 export interface ListCustomIngestKeysResponse {
-  object?: string;
+  object?: "list";
   data?: Array<IngestKey>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2884,7 +2884,7 @@ export interface ListDashboardTemplatesRequest {
 }
 
 export interface ListDashboardTemplatesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<DashboardTemplate>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2897,7 +2897,7 @@ export interface ListDashboardVersionsRequest {
 }
 
 export interface ListDashboardVersionsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<DashboardVersion>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2909,7 +2909,7 @@ export interface ListDashboardsRequest {
 }
 
 export interface ListDashboardsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Dashboard>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2921,7 +2921,7 @@ export interface ListEnvironmentsRequest {
 }
 
 export interface ListEnvironmentsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Environment>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2934,7 +2934,7 @@ export interface ListErrorIncidentsRequest {
 }
 
 export interface ListErrorIncidentsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ErrorIncident>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2946,7 +2946,7 @@ export interface ListErrorIssueActorsRequest {
 }
 
 export interface ListErrorIssueActorsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Actor>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2959,7 +2959,7 @@ export interface ListErrorIssueEventsRequest {
 }
 
 export interface ListErrorIssueEventsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ErrorIssueEvent>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2970,7 +2970,7 @@ export interface ListErrorIssuePullRequestsRequest {
 }
 
 export interface ListErrorIssuePullRequestsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ErrorIssuePullRequest>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -2980,7 +2980,7 @@ export interface ListErrorIssueServiceCountsRequest {
 }
 
 export interface ListErrorIssueServiceCountsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ErrorIssueServiceCount>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3007,7 +3007,7 @@ export interface ListErrorIssuesRequest {
 }
 
 export interface ListErrorIssuesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ErrorIssue>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3021,7 +3021,7 @@ export interface ListHostingDeploymentsRequest {
 }
 
 export interface ListHostingDeploymentsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<HostingDeployment>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3034,7 +3034,7 @@ export interface ListHostingProjectsRequest {
 }
 
 export interface ListHostingProjectsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<HostingProject>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3046,7 +3046,7 @@ export interface ListInstrumentationRecommendationsRequest {
 }
 
 export interface ListInstrumentationRecommendationsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Recommendation>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3056,7 +3056,7 @@ export interface ListIntegrationsRequest {
 }
 
 export interface ListIntegrationsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Integration>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3069,7 +3069,7 @@ export interface ListInvestigationsRequest {
 }
 
 export interface ListInvestigationsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Investigation>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3081,7 +3081,7 @@ export interface ListInvitationsRequest {
 }
 
 export interface ListInvitationsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Invitation>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3093,7 +3093,7 @@ export interface ListLogpushConnectorsRequest {
 }
 
 export interface ListLogpushConnectorsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<LogpushConnector>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3110,7 +3110,7 @@ export interface ListMarkersRequest {
 }
 
 export interface ListMarkersResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Marker>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3122,7 +3122,7 @@ export interface ListMembersRequest {
 }
 
 export interface ListMembersResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Member>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3139,7 +3139,7 @@ export interface ListMetricsRequest {
 }
 
 export interface ListMetricsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Metric>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3149,7 +3149,7 @@ export interface ListPlanetScaleDatabasesRequest {
 }
 
 export interface ListPlanetScaleDatabasesResponse {
-  object?: string;
+  object?: "planetscale_integration.database_list";
   databases?: Array<PlanetScaleDatabase>;
   lastInventoryAt?: string;
 }
@@ -3165,7 +3165,7 @@ export interface ListPlanetScaleEventsRequest {
 }
 
 export interface ListPlanetScaleEventsResponse {
-  object?: string;
+  object?: "planetscale_integration.event_list";
   data?: Array<PlanetScaleEvent>;
   nextCursor?: string;
 }
@@ -3174,7 +3174,7 @@ export interface ListPlanetScaleOrganizationsRequest {
 }
 
 export interface ListPlanetScaleOrganizationsResponse {
-  object?: string;
+  object?: "planetscale_integration.organization_list";
   organizations?: Array<PlanetScaleOrganization>;
 }
 
@@ -3196,7 +3196,7 @@ export interface ListProductEventsRequest {
 }
 
 export interface ListProductEventsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ProductEventName>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3211,7 +3211,7 @@ export interface ListScrapeTargetChecksRequest {
 }
 
 export interface ListScrapeTargetChecksResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ScrapeCheck>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3223,7 +3223,7 @@ export interface ListScrapeTargetsRequest {
 }
 
 export interface ListScrapeTargetsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ScrapeTarget>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3240,7 +3240,7 @@ export interface ListServiceOperationsRequest {
 }
 
 export interface ListServiceOperationsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ServiceOperationDetail>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3264,7 +3264,7 @@ export interface ListServicesRequest {
 }
 
 export interface ListServicesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Service>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3277,7 +3277,7 @@ export interface ListSessionReplayTracesRequest {
 }
 
 export interface ListSessionReplayTracesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<SessionReplayTrace>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3292,7 +3292,7 @@ export interface ListSessionReplaysForTraceRequest {
 }
 
 export interface ListSessionReplaysForTraceResponse {
-  object?: string;
+  object?: "list";
   data?: Array<SessionReplayRef>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3315,7 +3315,7 @@ export interface ListSourceRepositoriesRequest {
 }
 
 export interface ListSourceRepositoriesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<SourceRepository>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3326,7 +3326,7 @@ export interface ListSqlTablesRequest {
 }
 
 export interface ListSqlTablesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<SqlTable>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -3337,13 +3337,13 @@ export interface ListTelegramChatsRequest {
 }
 
 export interface ListTelegramChatsResponse {
-  object?: string;
+  object?: "alert_destination.telegram_chat_list";
   chats?: Array<TelegramChat>;
 }
 
 export interface Log {
   id?: string;
-  object?: string;
+  object?: "log";
   timestamp?: string;
   severityText?: string;
   severityNumber?: number;
@@ -3358,7 +3358,7 @@ export interface Log {
 }
 
 export interface LogBreakdown {
-  object?: string;
+  object?: "log_breakdown";
   aggregation?: string;
   startTime?: string;
   endTime?: string;
@@ -3382,7 +3382,7 @@ export interface LogFilters {
 }
 
 export interface LogPattern {
-  object?: string;
+  object?: "log_pattern";
   template?: string;
   sample?: string;
   count?: number;
@@ -3400,7 +3400,7 @@ export interface LogPattern {
 }
 
 export interface LogPatternList {
-  object?: string;
+  object?: "log_patterns";
   startTime?: string;
   endTime?: string;
   totalCount?: number;
@@ -3416,7 +3416,7 @@ export interface LogPatternList {
 }
 
 export interface LogTimeseries {
-  object?: string;
+  object?: "log_timeseries";
   aggregation?: string;
   startTime?: string;
   endTime?: string;
@@ -3429,11 +3429,11 @@ export interface LogTimeseries {
 
 export interface LogpushConnector {
   id?: string;
-  object?: string;
+  object?: "logpush_connector";
   name?: string;
   zoneName?: string;
   serviceName?: string;
-  dataset?: string;
+  dataset?: "http_requests";
   enabled?: boolean;
   secretPrefix?: string;
   lastReceivedAt?: string;
@@ -3446,11 +3446,11 @@ export interface LogpushConnector {
 
 export interface LogpushConnectorWithSetup {
   id?: string;
-  object?: string;
+  object?: "logpush_connector";
   name?: string;
   zoneName?: string;
   serviceName?: string;
-  dataset?: string;
+  dataset?: "http_requests";
   enabled?: boolean;
   secretPrefix?: string;
   lastReceivedAt?: string;
@@ -3465,7 +3465,7 @@ export interface LogpushConnectorWithSetup {
 export interface LogpushSetup {
   destinationConf?: string;
   secret?: string;
-  dataset?: string;
+  dataset?: "http_requests";
 }
 
 export interface MarkdownDisplay {
@@ -3474,8 +3474,8 @@ export interface MarkdownDisplay {
 
 export interface Marker {
   id?: string;
-  object?: string;
-  kind?: string;
+  object?: "marker";
+  kind?: "deploy" | "flag" | "configuration" | "note";
   title?: string;
   description?: string;
   occurredAt?: string;
@@ -3490,10 +3490,10 @@ export interface Marker {
 
 export interface Member {
   id?: string;
-  object?: string;
+  object?: "organization_member";
   email?: string;
   name?: string;
-  role?: string;
+  role?: "org:admin" | "org:member";
   createdAt?: string;
 }
 
@@ -3503,9 +3503,9 @@ export interface MergeErrorIssuesRequest {
 }
 
 export interface Metric {
-  object?: string;
+  object?: "metric";
   name?: string;
-  type?: string;
+  type?: "sum" | "gauge" | "histogram" | "exponential_histogram" | "summary";
   serviceName?: string;
   description?: string;
   unit?: string;
@@ -3522,7 +3522,7 @@ export interface MetricAttribute {
 }
 
 export interface MetricBreakdown {
-  object?: string;
+  object?: "metric_breakdown";
   aggregation?: string;
   startTime?: string;
   endTime?: string;
@@ -3534,7 +3534,7 @@ export interface MetricBreakdown {
 }
 
 export interface MetricDetail {
-  object?: string;
+  object?: "metric_detail";
   name?: string;
   types?: Array<MetricOfType>;
 }
@@ -3550,7 +3550,7 @@ export interface MetricFilters {
 }
 
 export interface MetricOfType {
-  type?: string;
+  type?: "sum" | "gauge" | "histogram" | "exponential_histogram" | "summary";
   description?: string;
   unit?: string;
   isMonotonic?: boolean;
@@ -3565,7 +3565,7 @@ export interface MetricOfType {
 }
 
 export interface MetricTimeseries {
-  object?: string;
+  object?: "metric_timeseries";
   aggregation?: string;
   startTime?: string;
   endTime?: string;
@@ -3590,7 +3590,7 @@ export interface MuteAlertRuleRequest {
 
 export interface Organization {
   id?: string;
-  object?: string;
+  object?: "organization";
   name?: string;
   slug?: string;
   createdAt?: string;
@@ -3609,17 +3609,17 @@ export interface PathsDisplay {
 }
 
 export interface PendingCliLogin {
-  object?: string;
+  object?: "pending_cli_login";
   userCode?: string;
   clientName?: string;
   clientAddress?: string;
-  status?: string;
+  status?: "pending" | "approved" | "denied";
   createdAt?: string;
   expiresAt?: string;
 }
 
 export interface PeriodComparison {
-  object?: string;
+  object?: "period_comparison";
   startTime?: string;
   endTime?: string;
   previousStartTime?: string;
@@ -3662,16 +3662,16 @@ export interface PlanetScaleBranch {
 }
 
 export interface PlanetScaleConnect {
-  object?: string;
+  object?: "planetscale_integration.connect";
   redirectUrl?: string;
   state?: string;
 }
 
 export interface PlanetScaleDatabase {
   id?: string;
-  object?: string;
+  object?: "planetscale_integration.database";
   name?: string;
-  kind?: string;
+  kind?: "mysql" | "postgresql";
   state?: string;
   region?: string;
   plan?: string;
@@ -3679,34 +3679,34 @@ export interface PlanetScaleDatabase {
 }
 
 export interface PlanetScaleDisconnect {
-  object?: string;
+  object?: "planetscale_integration";
   connected?: boolean;
 }
 
 export interface PlanetScaleEvent {
   id?: string;
-  object?: string;
+  object?: "planetscale_integration.event";
   databaseName?: string;
   branchName?: string;
-  category?: string;
+  category?: "deploy_request" | "branch" | "database" | "cluster" | "keyspace";
   eventType?: string;
   state?: string;
   externalId?: string;
   title?: string;
-  source?: string;
+  source?: "webhook" | "backfill";
   actorLogin?: string;
   url?: string;
   occurredAt?: string;
 }
 
 export interface PlanetScaleIntegration {
-  object?: string;
+  object?: "planetscale_integration";
   connected?: boolean;
   pendingOrgSelection?: boolean;
   organization?: string;
   connectedByUserId?: string;
   detectedPermissions?: Record<string, boolean>;
-  metricsAuth?: string;
+  metricsAuth?: "oauth" | "service_token" | "missing";
   scrapeTarget?: PlanetScaleScrapeTarget;
   lastInventoryAt?: string;
   lastInventoryError?: string;
@@ -3720,7 +3720,7 @@ export interface PlanetScaleOrganization {
 }
 
 export interface PlanetScaleQueryInsight {
-  object?: string;
+  object?: "planetscale_integration.query_insight";
   fingerprint?: string;
   normalizedSql?: string;
   statementType?: string;
@@ -3737,7 +3737,7 @@ export interface PlanetScaleQueryInsight {
 
 export interface PlanetScaleScrapeTarget {
   id?: string;
-  object?: string;
+  object?: "planetscale_integration.scrape_target";
   enabled?: boolean;
   scrapeIntervalSeconds?: number;
   includeBranches?: Array<string>;
@@ -3747,7 +3747,7 @@ export interface PlanetScaleScrapeTarget {
 }
 
 export interface PlanetScaleWebhookConfig {
-  object?: string;
+  object?: "planetscale_integration.webhook_config";
   configured?: boolean;
   url?: string;
   secret?: string;
@@ -3783,11 +3783,11 @@ export interface ProbeScrapeTargetRequest {
 }
 
 export interface ProductEvent {
-  object?: string;
+  object?: "product_event";
   timestamp?: string;
   name?: string;
-  kind?: string;
-  source?: string;
+  kind?: "custom" | "screen" | "navigation";
+  source?: "browser" | "server" | "mobile" | "span";
   userId?: string;
   visitorId?: string;
   groupId?: string;
@@ -3801,7 +3801,7 @@ export interface ProductEvent {
 }
 
 export interface ProductEventBreakdown {
-  object?: string;
+  object?: "product_event_breakdown";
   aggregation?: string;
   startTime?: string;
   endTime?: string;
@@ -3828,10 +3828,10 @@ export interface ProductEventFilters {
 }
 
 export interface ProductEventFunnel {
-  object?: string;
+  object?: "product_event_funnel";
   startTime?: string;
   endTime?: string;
-  keyBy?: string;
+  keyBy?: "person" | "visitor" | "user" | "session";
   windowSeconds?: number;
   steps?: Array<ProductEventFunnelStep>;
   conversionRate?: number;
@@ -3864,9 +3864,9 @@ export interface ProductEventLeaver {
 }
 
 export interface ProductEventName {
-  object?: string;
+  object?: "product_event_name";
   name?: string;
-  kind?: string;
+  kind?: "custom" | "screen" | "navigation";
   count?: number;
   sessions?: number;
   persons?: number;
@@ -3884,11 +3884,11 @@ export interface ProductEventPathLink {
 }
 
 export interface ProductEventPaths {
-  object?: string;
+  object?: "product_event_paths";
   startTime?: string;
   endTime?: string;
-  direction?: string;
-  keyBy?: string;
+  direction?: "after" | "before";
+  keyBy?: "person" | "visitor" | "user" | "session";
   count?: number;
   data?: Array<ProductEventPathLink>;
 }
@@ -3904,7 +3904,7 @@ export interface ProductEventStep {
 }
 
 export interface ProductEventTimeseries {
-  object?: string;
+  object?: "product_event_timeseries";
   aggregation?: string;
   startTime?: string;
   endTime?: string;
@@ -3954,7 +3954,7 @@ export interface QueryBreakdownRequest {
 }
 
 export interface QueryBreakdownResponse {
-  object?: string;
+  object?: "query_breakdown";
   startTime?: string;
   endTime?: string;
   columns?: Array<QueryColumn>;
@@ -4099,7 +4099,7 @@ export interface QueryPlanetScaleQueryInsightsRequest {
 }
 
 export interface QueryPlanetScaleQueryInsightsResponse {
-  object?: string;
+  object?: "planetscale_integration.query_insight_list";
   branch?: string;
   data?: Array<PlanetScaleQueryInsight>;
   unavailableReason?: string;
@@ -4174,7 +4174,7 @@ export interface QueryTimeseriesRequest {
 }
 
 export interface QueryTimeseriesResponse {
-  object?: string;
+  object?: "query_timeseries";
   startTime?: string;
   endTime?: string;
   bucketSeconds?: number;
@@ -4218,13 +4218,13 @@ export interface ReadSourceFileRequest {
 
 export interface Recommendation {
   id?: string;
-  object?: string;
+  object?: "recommendation";
   number?: number;
   recommendationKey?: string;
-  kind?: string;
+  kind?: "rename" | "double-emission" | "naming";
   sourceKey?: string;
   canonicalKey?: string;
-  status?: string;
+  status?: "open" | "dismissed" | "applied" | "resolved";
   usageCount?: number;
   openedAt?: string;
   updatedAt?: string;
@@ -4267,7 +4267,7 @@ export interface Release {
   commitSha?: string;
   firstSeen?: string;
   lastSeen?: string;
-  state?: string;
+  state?: "current" | "replaced" | "rolled_back";
   estimatedSpanCount?: number;
   errorRate?: number;
   p95LatencyMs?: number;
@@ -4288,7 +4288,7 @@ export interface ReleaseErrorIssueRequest {
 }
 
 export interface ReleaseList {
-  object?: string;
+  object?: "list";
   data?: Array<Release>;
   hasMore?: boolean;
   startTime?: string;
@@ -4301,7 +4301,7 @@ export interface RemoveMemberRequest {
 
 export interface RemovedMember {
   id?: string;
-  object?: string;
+  object?: "organization_member";
   deleted?: boolean;
 }
 
@@ -4354,8 +4354,8 @@ export interface ResolveShareWidgetDataRequest {
 }
 
 export interface ResolvedShare {
-  mode?: string;
-  scope?: string;
+  mode?: "public" | "org";
+  scope?: "dashboard" | "widget";
   dashboard?: SharedDashboard;
   limits?: ShareLimits;
   embeddable?: boolean;
@@ -4419,7 +4419,7 @@ export interface RunSqlRequest {
 }
 
 export interface SamplingPolicy {
-  object?: string;
+  object?: "sampling_policy";
   traceSampleRatio?: number;
   alwaysKeepErrorSpans?: boolean;
   alwaysKeepSlowSpansMs?: string;
@@ -4428,7 +4428,7 @@ export interface SamplingPolicy {
 }
 
 export interface ScrapeCheck {
-  object?: string;
+  object?: "scrape_target.check";
   timestamp?: string;
   success?: boolean;
   subTargetKey?: string;
@@ -4440,17 +4440,17 @@ export interface ScrapeCheck {
 
 export interface ScrapeTarget {
   id?: string;
-  object?: string;
+  object?: "scrape_target";
   name?: string;
   serviceName?: string;
   url?: string;
-  targetType?: string;
+  targetType?: "prometheus" | "planetscale";
   organization?: string;
   includeBranches?: Array<string>;
   excludeBranches?: Array<string>;
   scrapeIntervalSeconds?: number;
   labelsJson?: string;
-  authType?: string;
+  authType?: "none" | "bearer" | "basic" | "token";
   hasCredentials?: boolean;
   managedBy?: string;
   enabled?: boolean;
@@ -4461,7 +4461,7 @@ export interface ScrapeTarget {
 }
 
 export interface ScrapeTargetProbeResult {
-  object?: string;
+  object?: "scrape_target.probe_result";
   success?: boolean;
   lastScrapeAt?: string;
   lastScrapeError?: string;
@@ -4496,7 +4496,7 @@ export interface SearchDashboardVariableOptionsRequest {
 }
 
 export interface SearchDashboardVariableOptionsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<VariableOption>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -4529,7 +4529,7 @@ export interface SearchErrorEventsRequest {
 }
 
 export interface SearchErrorEventsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ErrorEvent>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -4567,7 +4567,7 @@ export interface SearchLogsRequest {
 }
 
 export interface SearchLogsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<Log>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -4608,7 +4608,7 @@ export interface SearchProductEventsRequest {
 }
 
 export interface SearchProductEventsResponse {
-  object?: string;
+  object?: "list";
   data?: Array<ProductEvent>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -4669,7 +4669,7 @@ export interface SearchSessionReplaysRequest {
 }
 
 export interface SearchSessionReplaysResponse {
-  object?: string;
+  object?: "list";
   data?: Array<SessionReplaySummary>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -4705,7 +4705,7 @@ export interface SearchTracesRequest {
 }
 
 export interface SearchTracesResponse {
-  object?: string;
+  object?: "list";
   data?: Array<TraceSummary>;
   hasMore?: boolean;
   nextCursor?: string;
@@ -4718,7 +4718,7 @@ export interface SelectPlanetScaleOrganizationRequest {
 }
 
 export interface Service {
-  object?: string;
+  object?: "service";
   name?: string;
   serviceNamespaces?: Array<string>;
   deploymentEnvironments?: Array<string>;
@@ -4737,7 +4737,7 @@ export interface Service {
 }
 
 export interface ServiceApdex {
-  object?: string;
+  object?: "service_apdex";
   service?: string;
   startTime?: string;
   endTime?: string;
@@ -4756,7 +4756,7 @@ export interface ServiceApdexPoint {
 }
 
 export interface ServiceDiagnosis {
-  object?: string;
+  object?: "service_diagnosis";
   name?: string;
   startTime?: string;
   endTime?: string;
@@ -4783,7 +4783,7 @@ export interface ServiceHealth {
 }
 
 export interface ServiceMap {
-  object?: string;
+  object?: "service_map";
   startTime?: string;
   endTime?: string;
   edges?: Array<ServiceMapEdge>;
@@ -4793,7 +4793,7 @@ export interface ServiceMap {
 }
 
 export interface ServiceMapEdge {
-  object?: string;
+  object?: "service_map.edge";
   sourceService?: string;
   targetService?: string;
   callCount?: number;
@@ -4807,9 +4807,9 @@ export interface ServiceMapEdge {
 }
 
 export interface ServiceMapNode {
-  object?: string;
+  object?: "service_map.node";
   id?: string;
-  kind?: string;
+  kind?: "service" | "database" | "queue" | "external";
   name?: string;
   system?: string;
   estimatedSpanCount?: number;
@@ -4818,11 +4818,11 @@ export interface ServiceMapNode {
 }
 
 export interface ServiceMapPeerEdge {
-  object?: string;
+  object?: "service_map.peer_edge";
   source?: string;
   target?: string;
-  peerKind?: string;
-  direction?: string;
+  peerKind?: "database" | "queue" | "external";
+  direction?: "outbound" | "inbound";
   callCount?: number;
   estimatedCallCount?: number;
   errorCount?: number;
@@ -4845,7 +4845,7 @@ export interface ServiceOperation {
 }
 
 export interface ServiceOperationDetail {
-  object?: string;
+  object?: "service_operation";
   name?: string;
   spanCount?: number;
   estimatedSpanCount?: number;
@@ -4861,7 +4861,7 @@ export interface ServiceOperationDetail {
 }
 
 export interface ServiceOverview {
-  object?: string;
+  object?: "service_overview";
   service?: string;
   startTime?: string;
   endTime?: string;
@@ -4897,7 +4897,7 @@ export interface ServiceReleasePoint {
 }
 
 export interface ServiceReleases {
-  object?: string;
+  object?: "service_releases";
   service?: string;
   startTime?: string;
   endTime?: string;
@@ -4906,14 +4906,14 @@ export interface ServiceReleases {
 }
 
 export interface ServiceSignals {
-  object?: string;
+  object?: "service_telemetry_signals";
   name?: string;
   signals?: Array<TelemetrySignal>;
 }
 
 export interface Session {
-  object?: string;
-  credential?: string;
+  object?: "session";
+  credential?: "session" | "api_key" | "mcp_key" | "oauth";
   keyId?: string;
   user?: User;
   organization?: SessionOrganization;
@@ -4933,19 +4933,19 @@ export interface SessionEventFilters {
 
 export interface SessionOrganization {
   id?: string;
-  object?: string;
+  object?: "organization";
   name?: string;
   slug?: string;
-  role?: string;
+  role?: "org:admin" | "org:member" | "root";
 }
 
 export interface SessionReplay {
   id?: string;
-  object?: string;
+  object?: "session_replay";
   startTime?: string;
   endTime?: string;
   durationMs?: number;
-  status?: string;
+  status?: "active" | "ended";
   lastActivityAt?: string;
   userId?: string;
   userName?: string;
@@ -4993,7 +4993,7 @@ export interface SessionReplayChunk {
 }
 
 export interface SessionReplayEventChunk {
-  object?: string;
+  object?: "session_replay.event_chunk";
   chunkSeq?: number;
   timestamp?: string;
   durationMs?: number;
@@ -5009,7 +5009,7 @@ export interface SessionReplayFacetValue {
 }
 
 export interface SessionReplayFacets {
-  object?: string;
+  object?: "session_replay.facets";
   sessionCount?: number;
   errorCount?: number;
   services?: Array<SessionReplayFacetValue>;
@@ -5019,7 +5019,7 @@ export interface SessionReplayFacets {
 }
 
 export interface SessionReplayManifest {
-  object?: string;
+  object?: "session_replay.manifest";
   sessionId?: string;
   chunks?: Array<SessionReplayChunk>;
   chunkCount?: number;
@@ -5035,7 +5035,7 @@ export interface SessionReplayMatch {
 }
 
 export interface SessionReplayRef {
-  object?: string;
+  object?: "session_replay.ref";
   id?: string;
   startTime?: string;
   durationMs?: number;
@@ -5043,11 +5043,11 @@ export interface SessionReplayRef {
 
 export interface SessionReplaySummary {
   id?: string;
-  object?: string;
+  object?: "session_replay";
   startTime?: string;
   endTime?: string;
   durationMs?: number;
-  status?: string;
+  status?: "active" | "ended";
   lastActivityAt?: string;
   userId?: string;
   userName?: string;
@@ -5068,13 +5068,13 @@ export interface SessionReplaySummary {
   errorCount?: number;
   traceCount?: number;
   recorded?: boolean;
-  tags?: Array<string>;
+  tags?: Array<"bot" | "bounce" | "idle" | "glance" | "engaged" | "signed_in" | "new_visitor">;
   matchCount?: number;
   firstMatch?: SessionReplayMatch;
 }
 
 export interface SessionReplayTrace {
-  object?: string;
+  object?: "session_replay.trace";
   traceId?: string;
   startTime?: string;
   durationMs?: number;
@@ -5086,10 +5086,10 @@ export interface SessionReplayTrace {
 }
 
 export interface SessionReplayTranscriptEvent {
-  object?: string;
+  object?: "session_replay.transcript_event";
   timestamp?: string;
   seq?: number;
-  type?: string;
+  type?: "navigation" | "click" | "input" | "console" | "network" | "error" | "custom";
   url?: string;
   traceId?: string;
   level?: string;
@@ -5105,8 +5105,8 @@ export interface SessionReplayTranscriptEvent {
 }
 
 export interface SessionWithToken {
-  object?: string;
-  credential?: string;
+  object?: "session";
+  credential?: "session";
   user?: User;
   organization?: SessionOrganization;
   organizations?: Array<SessionOrganization>;
@@ -5131,9 +5131,9 @@ export interface SetTrackedBranchRequest {
 }
 
 export interface SetupAudit {
-  object?: string;
+  object?: "setup_audit";
   generatedAt?: string;
-  dataStatus?: string;
+  dataStatus?: "ok" | "no_data";
   telemetryChecksAvailable?: boolean;
   summary?: SetupAuditSummary;
   checks?: Array<SetupAuditCheck>;
@@ -5141,19 +5141,19 @@ export interface SetupAudit {
 }
 
 export interface SetupAuditAffected {
-  kind?: string;
+  kind?: "service" | "alert_rule" | "alert_destination" | "attribute_mapping" | "scrape_target" | "repository" | "integration" | "attribute_key" | "ingest_key" | "metric";
   id?: string;
   name?: string;
   note?: string;
 }
 
 export interface SetupAuditCheck {
-  object?: string;
+  object?: "setup_audit_check";
   id?: string;
-  category?: string;
+  category?: "alerting" | "notifications" | "ingestion" | "attributes" | "traces" | "integrations" | "data_platform";
   title?: string;
-  severity?: string;
-  status?: string;
+  severity?: "critical" | "warn" | "info";
+  status?: "pass" | "fail" | "skip";
   detail?: string;
   affected?: Array<SetupAuditAffected>;
   affectedCount?: number;
@@ -5223,7 +5223,7 @@ export interface ShareWidgetResult {
   ok?: boolean;
   data?: WidgetData;
   narrowedToSeconds?: number;
-  reason?: string;
+  reason?: "unsupported" | "not_found" | "failed";
   message?: string;
 }
 
@@ -5251,10 +5251,10 @@ export interface SkeletonSpan {
   parentSpanId?: string;
   name?: number;
   service?: number;
-  kind?: string;
+  kind?: "Internal" | "Server" | "Client" | "Producer" | "Consumer" | "Unspecified";
   offsetMs?: number;
   durationMs?: number;
-  statusCode?: string;
+  statusCode?: "Ok" | "Error" | "Unset";
   hasError?: boolean;
 }
 
@@ -5267,7 +5267,7 @@ export interface SlowerOperation {
 }
 
 export interface SlowerOperationList {
-  object?: string;
+  object?: "list";
   data?: Array<SlowerOperation>;
   previousIsThin?: boolean;
 }
@@ -5286,8 +5286,8 @@ export interface SourceCiJob {
 export interface SourceCiRun {
   id?: string;
   name?: string;
-  status?: string;
-  conclusion?: string;
+  status?: "queued" | "in_progress" | "completed";
+  conclusion?: "success" | "failure" | "cancelled" | "skipped" | "timed_out" | "action_required" | "neutral";
   branch?: string;
   commitSha?: string;
   htmlUrl?: string;
@@ -5297,14 +5297,14 @@ export interface SourceCiRun {
 }
 
 export interface SourceCiRuns {
-  object?: string;
+  object?: "source_ci_runs";
   repository?: string;
   runs?: Array<SourceCiRun>;
 }
 
 export interface SourceCommit {
-  object?: string;
-  provider?: string;
+  object?: "source_commit";
+  provider?: "github" | "gitlab";
   sha?: string;
   message?: string;
   authorName?: string;
@@ -5317,9 +5317,9 @@ export interface SourceCommit {
 }
 
 export interface SourceComparison {
-  object?: string;
+  object?: "source_comparison";
   repository?: string;
-  status?: string;
+  status?: "identical" | "ahead" | "behind" | "diverged";
   aheadBy?: number;
   behindBy?: number;
   mergeBaseSha?: string;
@@ -5331,16 +5331,16 @@ export interface SourceComparison {
 
 export interface SourceConnection {
   id?: string;
-  object?: string;
-  provider?: string;
+  object?: "source_connection";
+  provider?: "github" | "gitlab";
   baseUrl?: string;
   accountLogin?: string;
-  accountType?: string;
-  repositorySelection?: string;
+  accountType?: "organization" | "user";
+  repositorySelection?: "all" | "selected";
   limited?: boolean;
-  status?: string;
+  status?: "connected" | "error" | "reconnect_needed" | "disconnected";
   error?: string;
-  codeAccess?: string;
+  codeAccess?: "members" | "admins" | "off";
   missingPermissions?: Array<string>;
   settingsUrl?: string;
   connectedBy?: string;
@@ -5351,14 +5351,14 @@ export interface SourceConnection {
 }
 
 export interface SourceFile {
-  object?: string;
+  object?: "source_file";
   repository?: string;
   path?: string;
   ref?: string;
   commitSha?: string;
   sha?: string;
   htmlUrl?: string;
-  kind?: string;
+  kind?: "text" | "binary" | "lfs_pointer" | "symlink" | "submodule";
   sizeBytes?: string;
   startLine?: number;
   endLine?: number;
@@ -5370,23 +5370,23 @@ export interface SourceFile {
 export interface SourceFileChange {
   path?: string;
   previousPath?: string;
-  status?: string;
+  status?: "added" | "removed" | "modified" | "renamed" | "copied" | "changed" | "unchanged";
   additions?: number;
   deletions?: number;
   patch?: string;
 }
 
 export interface SourceHost {
-  object?: string;
-  provider?: string;
+  object?: "source_host";
+  provider?: "github" | "gitlab";
   name?: string;
   available?: boolean;
-  state?: string;
+  state?: "connected" | "disconnected" | "suspended" | "not_connected";
   connections?: Array<SourceConnection>;
 }
 
 export interface SourceHostInstall {
-  object?: string;
+  object?: "source_host.install";
   url?: string;
   expiresAt?: string;
 }
@@ -5399,7 +5399,7 @@ export interface SourceMatch {
 }
 
 export interface SourceMatches {
-  object?: string;
+  object?: "source_matches";
   repository?: string;
   ref?: string;
   commitSha?: string;
@@ -5410,14 +5410,14 @@ export interface SourceMatches {
 
 export interface SourceRepository {
   id?: string;
-  object?: string;
-  provider?: string;
+  object?: "source_repository";
+  provider?: "github" | "gitlab";
   connectionId?: string;
   fullName?: string;
   htmlUrl?: string;
   isPrivate?: boolean;
   isArchived?: boolean;
-  status?: string;
+  status?: "active" | "removed";
   defaultBranch?: string;
   trackedBranch?: string;
   lastSyncedAt?: string;
@@ -5432,15 +5432,15 @@ export interface SourceSnippet {
 
 export interface Span {
   id?: string;
-  object?: string;
+  object?: "span";
   traceId?: string;
   parentSpanId?: string;
   name?: string;
   serviceName?: string;
-  kind?: string;
+  kind?: "Internal" | "Server" | "Client" | "Producer" | "Consumer" | "Unspecified";
   startTime?: string;
   durationMs?: number;
-  statusCode?: string;
+  statusCode?: "Ok" | "Error" | "Unset";
   statusMessage?: string;
   attributes?: Record<string, string>;
   resourceAttributes?: Record<string, string>;
@@ -5475,7 +5475,7 @@ export interface SplitErrorIssueRequest {
 }
 
 export interface SqlResult {
-  object?: string;
+  object?: "sql_result";
   columns?: Array<SqlResultColumn>;
   rows?: Array<Array<unknown>>;
   rowCount?: number;
@@ -5501,7 +5501,7 @@ export interface SqlStatistics {
 }
 
 export interface SqlTable {
-  object?: string;
+  object?: "sql_table";
   name?: string;
   description?: string;
   columns?: Array<SqlTableColumn>;
@@ -5587,7 +5587,7 @@ export interface TableColumn {
 export interface TelegramChat {
   id?: string;
   title?: string;
-  type?: string;
+  type?: "private" | "group" | "supergroup" | "channel";
 }
 
 export interface TelemetryGroup {
@@ -5608,16 +5608,16 @@ export interface TelemetrySeries {
 }
 
 export interface TelemetrySignal {
-  object?: string;
-  signal?: string;
-  status?: string;
+  object?: "telemetry_signal";
+  signal?: "traces" | "logs" | "metrics" | "sessions" | "product_events";
+  status?: "present" | "absent" | "unknown";
   count?: number;
   firstSeen?: string;
   lastSeen?: string;
 }
 
 export interface TelemetrySignals {
-  object?: string;
+  object?: "telemetry_signals";
   generatedAt?: string;
   windowStart?: string;
   windowEnd?: string;
@@ -5651,7 +5651,7 @@ export interface TimeRange {
 
 export interface Trace {
   id?: string;
-  object?: string;
+  object?: "trace";
   startTime?: string;
   endTime?: string;
   durationMs?: number;
@@ -5662,7 +5662,7 @@ export interface Trace {
 }
 
 export interface TraceBreakdown {
-  object?: string;
+  object?: "trace_breakdown";
   aggregation?: string;
   startTime?: string;
   endTime?: string;
@@ -5673,7 +5673,7 @@ export interface TraceBreakdown {
 }
 
 export interface TraceCriticalPath {
-  object?: string;
+  object?: "trace_critical_path";
   traceId?: string;
   durationMs?: number;
   steps?: Array<CriticalStep>;
@@ -5710,7 +5710,7 @@ export interface TraceFilters {
 
 export interface TraceSkeleton {
   id?: string;
-  object?: string;
+  object?: "trace_skeleton";
   startTime?: string;
   endTime?: string;
   durationMs?: number;
@@ -5726,13 +5726,13 @@ export interface TraceSkeleton {
 
 export interface TraceSummary {
   id?: string;
-  object?: string;
+  object?: "trace";
   startTime?: string;
   durationMs?: number;
   rootSpanName?: string;
-  rootSpanKind?: string;
+  rootSpanKind?: "Internal" | "Server" | "Client" | "Producer" | "Consumer" | "Unspecified";
   rootServiceName?: string;
-  rootStatusCode?: string;
+  rootStatusCode?: "Ok" | "Error" | "Unset";
   rootHasError?: boolean;
   deploymentEnvironment?: string;
   serviceNamespace?: string;
@@ -5742,7 +5742,7 @@ export interface TraceSummary {
 }
 
 export interface TraceTimeseries {
-  object?: string;
+  object?: "trace_timeseries";
   aggregation?: string;
   startTime?: string;
   endTime?: string;
@@ -5949,7 +5949,7 @@ export interface UpsertDashboardWidgetShareRequest {
 
 export interface User {
   id?: string;
-  object?: string;
+  object?: "user";
   email?: string;
   name?: string;
 }
@@ -5983,12 +5983,12 @@ export interface WidgetBreakdown {
 }
 
 export interface WidgetData {
-  object?: string;
+  object?: "widget_data";
   widgetId?: string;
-  kind?: string;
+  kind?: "timeseries" | "breakdown" | "table" | "value" | "histogram" | "heatmap" | "funnel" | "paths" | "none";
   startTime?: string;
   endTime?: string;
-  rangeSource?: string;
+  rangeSource?: "override" | "widget" | "dashboard" | "fallback";
   narrowedToSeconds?: number;
   timeseries?: WidgetTimeseries;
   breakdown?: WidgetBreakdown;
@@ -6084,20 +6084,20 @@ export interface WidgetHistogramBucket {
 }
 
 export interface WidgetInspection {
-  object?: string;
-  outcome?: string;
+  object?: "widget_inspection";
+  outcome?: "inspected" | "raw_sql" | "unsupported";
   dashboardId?: string;
   dashboardName?: string;
   widgetId?: string;
   title?: string;
   visualization?: string;
   unit?: string;
-  verdict?: string;
-  flags?: Array<string>;
+  verdict?: "broken" | "suspicious" | "looks_healthy";
+  flags?: Array<"EMPTY" | "ALL_NULLS" | "BROKEN_BREAKDOWN" | "EMPTY_GROUPING" | "METRIC_NOT_FOUND" | "UNIT_MISMATCH" | "ALL_ZEROS" | "SINGLE_POINT" | "FLAT_LINE" | "NEGATIVE_VALUES" | "UNREALISTIC_MAGNITUDE" | "SINGLE_SERIES_DOMINATES" | "CARDINALITY_EXPLOSION" | "BUILDER_WARNINGS" | "SUSPICIOUS_GAP">;
   notes?: Array<string>;
   startTime?: string;
   endTime?: string;
-  rangeSource?: string;
+  rangeSource?: "override" | "widget" | "dashboard" | "fallback";
   series?: Array<WidgetSeriesFigures>;
   rawSql?: string;
   queries?: Array<WidgetQueryInspection>;
@@ -6123,7 +6123,7 @@ export interface WidgetPaths {
 export interface WidgetQueryInspection {
   id?: string;
   name?: string;
-  status?: string;
+  status?: "ok" | "error" | "skipped";
   error?: string;
   rows?: number;
   seriesCount?: number;

@@ -39,7 +39,7 @@ export function level(l: Log): string {
   if (n >= 5) return "debug";
   if (n >= 1) return "trace";
   const text = (l.severityText ?? "").toLowerCase();
-  return ["fatal", "error", "warn", "info", "debug", "trace"].find((s) => text.startsWith(s)) ?? "none";
+  return levels.find(([s]) => text.startsWith(s.toLowerCase()))?.[0].toLowerCase() ?? "none";
 }
 
 /** Logs is for reading: a filter, a histogram by severity, the records, and each record in full in its place. */

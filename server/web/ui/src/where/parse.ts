@@ -1,4 +1,5 @@
 import type { AttributeFilter, LogFilters, TraceFilters } from "../gen/api";
+import { isOneOf } from "../parts/choices";
 
 /**
  * The filter text of a list: conditions of the form `field operator value`, joined by AND, and bare words that search text.
@@ -107,9 +108,11 @@ const operators: Record<string, AttributeFilter["operator"]> = {
 
 export type Result<T> = { filters: T; error?: { message: string; at: number } };
 
+const ofNumbers: Array<NonNullable<AttributeFilter["operator"]>> = ["gt", "gte", "lt", "lte"];
+
 function attribute(c: Condition): AttributeFilter {
   const key = c.field.replace(/^(attr|resource)\./, "");
-  const value = ["gt", "gte", "lt", "lte"].includes(operators[c.op] ?? "") ? Number(c.value) : c.value;
+  const value = isOneOf(ofNumbers, operators[c.op]) ? Number(c.value) : c.value;
   return { key, operator: operators[c.op], ...(c.op === "exists" ? {} : { value }), ...(c.negated ? { negated: true } : {}) };
 }
 

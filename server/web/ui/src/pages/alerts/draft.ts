@@ -1,16 +1,18 @@
 import type { AlertIncident, AlertRule, CreateAlertRuleRequest, QueryDraft, QueryFormula, UpdateAlertRuleRequest } from "../../gen/api";
+import { isOneOf } from "../../parts/choices";
 import { count, duration, line, percent } from "../../parts/format";
 
 /** Draft is the rule that a person edits. */
 export type Draft = CreateAlertRuleRequest;
 export type SignalType = NonNullable<Draft["signalType"]>;
+type Comparator = NonNullable<Draft["comparator"]>;
 export type Builder = { queries: QueryDraft[]; formulas?: QueryFormula[] };
 
 type SignalKind = {
   name: string;
   hint: string;
   threshold: number;
-  comparator: NonNullable<Draft["comparator"]>;
+  comparator: Comparator;
   format: (n: number) => string;
   unit: string;
   scale: number;
@@ -75,7 +77,7 @@ export const signals: Record<SignalType, SignalKind> = {
   raw_query: { name: "SQL", hint: "a SELECT with a column `value`", threshold: 100, comparator: "gt", format: count, unit: "", scale: 1 },
 };
 
-export const comparators: Array<[NonNullable<Draft["comparator"]>, string]> = [
+export const comparators: Array<[Comparator, string]> = [
   ["gt", "is above"],
   ["gte", "is at least"],
   ["lt", "is below"],
@@ -89,6 +91,9 @@ export const comparators: Array<[NonNullable<Draft["comparator"]>, string]> = [
 export const comparatorName = (c: string | undefined): string => comparators.find(([key]) => key === c)?.[1] ?? c ?? "";
 export const signalName = (s: string | undefined): string => signals[s as SignalType]?.name ?? s ?? "";
 export const isRange = (c: string | undefined): boolean => c === "between" || c === "not_between";
+/** The comparators of one threshold that has a good side. A rule with one of them can resolve at another value. */
+const oneSided: Comparator[] = ["gt", "gte", "lt", "lte"];
+export const isOneSided = (c: string | undefined): boolean => isOneOf(oneSided, c);
 export const onServices = (s: string | undefined): boolean => s !== "builder_query" && s !== "raw_query";
 
 /** formatOf shows a value of a signal with its unit. A query has a unit when its aggregation has one. */
@@ -224,7 +229,7 @@ export function cleaned(d: Draft): Draft {
   if (d.signalType !== "apdex") drop("apdexThresholdMs");
   if (d.signalType !== "error_rate") drop("burn");
   if (!isRange(d.comparator)) drop("thresholdUpper");
-  if (!["gt", "gte", "lt", "lte"].includes(d.comparator ?? "")) drop("resolveThreshold");
+  if (!isOneSided(d.comparator)) drop("resolveThreshold");
   if (d.serviceNames?.length) drop("groupBy");
   if (d.serviceNames?.length || d.groupBy?.join() !== "service.name") drop("excludeServiceNames");
   const { title, body, overrides } = d.notificationTemplate ?? {};

@@ -1,12 +1,15 @@
 import type { ApiError } from "../../api/client";
 import { times, useCall, useFrame } from "../../frame/session";
 import { CreateAlertRuleRequest_apdex_threshold_ms } from "../../gen/limits";
+import { keysOf } from "../../parts/choices";
 import { errorOf, Field } from "../../parts/form";
 import { Many } from "../../parts/many";
 import { Queries } from "./builder";
 import { type Draft, onServices, type SignalType, signals, sqlStart, switched } from "./draft";
 
 export type Part = { draft: Draft; set: (patch: Partial<Draft>) => void; error: ApiError | null };
+
+const reducers = keysOf<NonNullable<Draft["rawQueryReducer"]>>({ identity: 1, sum: 1, avg: 1, min: 1, max: 1 });
 
 /** What is the first part of a rule: the signal, and the groups that are judged one by one. */
 export function What({ draft: d, set, error, replace }: Part & { replace: (d: Draft) => void }) {
@@ -60,7 +63,7 @@ export function What({ draft: d, set, error, replace }: Part & { replace: (d: Dr
                   value={d.rawQueryReducer ?? "identity"}
                   onChange={(e) => set({ rawQueryReducer: e.target.value as NonNullable<Draft["rawQueryReducer"]> })}
                 >
-                  {["identity", "sum", "avg", "min", "max"].map((r) => (
+                  {reducers.map((r) => (
                     <option key={r} value={r}>
                       {r === "identity" ? "the first one" : r}
                     </option>

@@ -9,7 +9,7 @@ import {
 } from "../../gen/limits";
 import { errorOf, Field } from "../../parts/form";
 import { lasts } from "../../parts/format";
-import { comparators, type Draft, isRange, signals } from "./draft";
+import { comparators, type Draft, isOneSided, isRange, signals } from "./draft";
 import type { Part } from "./what";
 
 type NumberOf = {
@@ -49,7 +49,7 @@ export function When({ draft: d, set, error }: Part) {
   const kind = signals[d.signalType ?? "error_rate"];
   const way = d.burn ? "burn" : d.baseline ? "baseline" : "fixed";
   const scaled = d.burn ? { unit: "×", scale: 1 } : { unit: kind.unit, scale: kind.scale };
-  const resolvable = way !== "baseline" && ["gt", "gte", "lt", "lte"].includes(d.comparator ?? "");
+  const resolvable = way !== "baseline" && isOneSided(d.comparator);
   return (
     <section className="panel" aria-labelledby="when">
       <header>

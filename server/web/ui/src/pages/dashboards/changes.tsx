@@ -3,10 +3,10 @@ import type { Definition, Difference } from "../../grid/merge";
 import { homeOf, placesOf } from "../../grid/sections";
 import { line } from "../../parts/format";
 
-const kindOf = (w: Widget): string =>
+const kindOf = (w: Widget): DashboardTemplateTile["kind"] =>
   w.visualization === "chart"
-    ? (/-(area|bar)$/.exec(w.display?.chartId ?? "")?.[1] ?? w.dataSource?.displayType ?? "line")
-    : (w.visualization ?? "chart");
+    ? ((/-(area|bar)$/.exec(w.display?.chartId ?? "")?.[1] as "area" | "bar" | undefined) ?? w.dataSource?.displayType ?? "line")
+    : w.visualization;
 
 /** tilesOf is the sketch of a dashboard: the widgets outside of sections, and below them those of each section and tab. */
 export function tilesOf(d: Definition): DashboardTemplateTile[] {

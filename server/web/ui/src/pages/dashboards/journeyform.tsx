@@ -1,5 +1,6 @@
 import type { FunnelStep, Widget } from "../../gen/api";
 import { DefaultPathBranches, DefaultPathHops, PathBranches, PathHops } from "../../gen/limits";
+import { keysOf } from "../../parts/choices";
 import { Field } from "../../parts/form";
 
 type Put = (part: Partial<Widget>, kind?: string) => void;
@@ -9,6 +10,15 @@ const actors: Array<[string, string]> = [
   ["visitor", "visitors"],
   ["user", "users"],
 ];
+
+const dimensions = keysOf<NonNullable<FunnelStep["dimension"]>>({
+  country: 1,
+  referrer_host: 1,
+  utm_source: 1,
+  utm_medium: 1,
+  utm_campaign: 1,
+  host: 1,
+});
 
 /** JourneyForm edits the steps of a funnel, or the anchor of paths. */
 export function JourneyForm({ widget, onChange }: { widget: Widget; onChange: Put }) {
@@ -193,9 +203,9 @@ function Step({
           className="field"
           aria-label={`Dimension of ${name}`}
           value={step.dimension ?? "country"}
-          onChange={(e) => onChange({ ...step, dimension: e.target.value })}
+          onChange={(e) => onChange({ ...step, dimension: e.target.value as (typeof dimensions)[number] })}
         >
-          {["country", "referrer_host", "utm_source", "utm_medium", "utm_campaign", "host"].map((x) => (
+          {dimensions.map((x) => (
             <option key={x}>{x}</option>
           ))}
         </select>

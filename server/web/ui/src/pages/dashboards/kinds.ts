@@ -1,4 +1,11 @@
-import type { QueryDraft, Widget, WidgetDataSource } from "../../gen/api";
+import type {
+  QueryDraft,
+  QueryMetricsTimeseriesRequest,
+  QueryProductEventTimeseriesRequest,
+  Widget,
+  WidgetDataSource,
+} from "../../gen/api";
+import { isOneOf, keysOf } from "../../parts/choices";
 
 /** The forms of a widget, as a person chooses them. */
 export const kinds = [
@@ -45,8 +52,28 @@ export const aggregations: Record<NonNullable<QueryDraft["dataSource"]>, string[
     "p99",
   ],
   logs: ["count", "rate", "error_count", "error_rate"],
-  metrics: ["avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p75", "p90", "p95", "p99"],
-  product_events: ["count", "rate", "sessions", "persons", "users", "visitors"],
+  metrics: keysOf<NonNullable<QueryMetricsTimeseriesRequest["aggregation"]>>({
+    avg: 1,
+    sum: 1,
+    min: 1,
+    max: 1,
+    count: 1,
+    rate: 1,
+    increase: 1,
+    p50: 1,
+    p75: 1,
+    p90: 1,
+    p95: 1,
+    p99: 1,
+  }),
+  product_events: keysOf<NonNullable<QueryProductEventTimeseriesRequest["aggregation"]>>({
+    count: 1,
+    rate: 1,
+    sessions: 1,
+    persons: 1,
+    users: 1,
+    visitors: 1,
+  }),
 };
 
 /** The aggregations of the value of a field. */
@@ -68,14 +95,27 @@ export function draftOf(name: string, more: Partial<QueryDraft> = {}): QueryDraf
 }
 
 /** shapeOf is the shape of the result that a form draws. */
-export function shapeOf(visualization: string | undefined): NonNullable<WidgetDataSource["resultShape"]> {
+export function shapeOf(visualization: Widget["visualization"]): NonNullable<WidgetDataSource["resultShape"]> {
   if (visualization === "list") return "list";
   return visualization === "hbar" || visualization === "pie" || visualization === "table" || visualization === "funnel"
     ? "breakdown"
     : "timeseries";
 }
 
-export const sqlForms = ["line", "area", "bar", "hbar", "table", "stat", "gauge", "pie", "histogram", "heatmap", "funnel"] as const;
+/** The forms that a statement can have. */
+export const sqlForms = keysOf<NonNullable<WidgetDataSource["displayType"]>>({
+  line: 1,
+  area: 1,
+  bar: 1,
+  hbar: 1,
+  table: 1,
+  stat: 1,
+  gauge: 1,
+  pie: 1,
+  histogram: 1,
+  heatmap: 1,
+  funnel: 1,
+});
 
 const statements: Record<string, string> = {
   time: "SELECT toStartOfInterval(Timestamp, INTERVAL 60 SECOND) AS bucket, ServiceName AS name, sum(SampleRate) AS value\nFROM spans\nWHERE $__orgFilter AND $__timeFilter(Timestamp)\nGROUP BY bucket, name\nORDER BY bucket",
@@ -122,8 +162,7 @@ export function reformed(w: Widget, form: string): Widget {
       },
       dataSource: { kind: "static" },
     } as Widget;
-  if (d.kind === "raw_sql" && (sqlForms as readonly string[]).includes(form))
-    return { ...w, visualization, display, dataSource: { ...d, displayType: form as "line" } };
+  if (d.kind === "raw_sql" && isOneOf(sqlForms, form)) return { ...w, visualization, display, dataSource: { ...d, displayType: form } };
   if (visualization === "funnel" && w.display?.funnel?.steps?.length)
     return { ...w, visualization, display, dataSource: { kind: "static" } };
   if (d.kind !== "query" || !d.queries?.length)

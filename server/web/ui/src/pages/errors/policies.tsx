@@ -115,7 +115,12 @@ function Notification({ of, destinations }: { of: ErrorNotificationPolicy; desti
         </Field>
         <Field label="Severity of the messages">
           {(c) => (
-            <select {...c} className="field" value={p.severity ?? "warning"} onChange={(e) => set({ severity: e.target.value })}>
+            <select
+              {...c}
+              className="field"
+              value={p.severity ?? "warning"}
+              onChange={(e) => set({ severity: e.target.value as NonNullable<typeof p.severity> })}
+            >
               <option>warning</option>
               <option>critical</option>
             </select>

@@ -3,9 +3,10 @@ import { useState } from "react";
 import { type ApiError, call, type Procedure, type RequestOf } from "../../api/client";
 import { useCall, useFrame } from "../../frame/session";
 import type { Actor, ErrorIssue, Member, TransitionErrorIssueRequest } from "../../gen/api";
+import { keysOf } from "../../parts/choices";
 
 export type State = NonNullable<TransitionErrorIssueRequest["toState"]>;
-export const severities = ["critical", "high", "medium", "low"] as const;
+export const severities = keysOf<NonNullable<ErrorIssue["severity"]>>({ critical: 1, high: 1, medium: 1, low: 1 });
 
 export const stateNames: Record<State, string> = {
   triage: "Triage",

@@ -1,7 +1,9 @@
 import { useState } from "react";
 import { useAddress } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
+import type { CreateCustomIngestKeyRequest } from "../../gen/api";
 import { CreateCustomIngestKeyRequest_rate_limit_per_second } from "../../gen/limits";
+import { keysOf } from "../../parts/choices";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
@@ -10,8 +12,8 @@ import { Copy, Empty, Load } from "../../parts/states";
 import { ago, stamp } from "../../parts/time";
 import { Pages, Secret, useConfirm } from "./parts";
 
-const signals = ["traces", "logs", "metrics", "sessions", "events"] as const;
-type Signal = (typeof signals)[number];
+type Signal = NonNullable<CreateCustomIngestKeyRequest["allowedSignals"]>[number];
+const signals = keysOf<Signal>({ traces: 1, logs: 1, metrics: 1, sessions: 1, events: 1 });
 
 /** IngestKeys shows the two keys that every organization has, and the keys for single senders with their own limits. */
 export function IngestKeys() {

@@ -126,10 +126,10 @@ function MappingForm({ of, close }: { of?: AttributeMapping; close: () => void }
     const text = (name: string): string => String(d.get(name) ?? "").trim();
     const body: CreateAttributeMappingRequest = {
       name: text("name"),
-      sourceContext: place as keyof typeof places,
+      sourceContext: place,
       sourceKey: text("source_key"),
       targetKey: text("target_key"),
-      operation: operation as "copy" | "move",
+      operation: operation,
     };
     if (of) update.mutate({ ...body, id: of.id ?? "", updateMask: "name,sourceContext,sourceKey,targetKey,operation" });
     else create.mutate(body);
@@ -160,7 +160,7 @@ function MappingForm({ of, close }: { of?: AttributeMapping; close: () => void }
         </Field>
         <Field label="It belongs to" error={errorOf(error, "source_context")}>
           {(c) => (
-            <select {...c} className="field" value={place} onChange={(e) => setPlace(e.target.value)}>
+            <select {...c} className="field" value={place} onChange={(e) => setPlace(e.target.value as typeof place)}>
               <option value="span">The span</option>
               <option value="resource">The resource</option>
             </select>
@@ -188,7 +188,7 @@ function MappingForm({ of, close }: { of?: AttributeMapping; close: () => void }
           error={errorOf(error, "operation")}
         >
           {(c) => (
-            <select {...c} className="field" value={operation} onChange={(e) => setOperation(e.target.value)}>
+            <select {...c} className="field" value={operation} onChange={(e) => setOperation(e.target.value as typeof operation)}>
               <option value="copy">Copy: both names stay</option>
               <option value="move">Move: the old name is removed</option>
             </select>

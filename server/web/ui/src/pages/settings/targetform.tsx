@@ -20,7 +20,7 @@ export function TargetForm({ of, close }: { of?: ScrapeTarget; close: () => void
       name: text("name"),
       url: text("url"),
       scrapeIntervalSeconds: Number(text("scrape_interval_seconds")),
-      authType: auth as keyof typeof auths,
+      authType: auth,
       ...(text("service_name") ? { serviceName: text("service_name") } : {}),
       ...(text("labels_json") ? { labelsJson: text("labels_json") } : {}),
       ...(secret ? { authCredentials: secret } : {}),
@@ -86,7 +86,7 @@ export function TargetForm({ of, close }: { of?: ScrapeTarget; close: () => void
         </Field>
         <Field label="Authentication" error={errorOf(error, "auth_type")}>
           {(c) => (
-            <select {...c} className="field" value={auth} onChange={(e) => setAuth(e.target.value)}>
+            <select {...c} className="field" value={auth} onChange={(e) => setAuth(e.target.value as typeof auth)}>
               {Object.entries(auths).map(([a, name]) => (
                 <option key={a} value={a}>
                   {name}
