@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
@@ -160,9 +161,13 @@ func (s *Shard) pulls(
 func (s *Shard) deployments(
 	ctx context.Context, host source.Host, name string, c store.IntegrationConnection, r *store.SourceRepository,
 ) (last time.Time, err error) {
-	settled, last, err := s.cfg.Store.SettledDeployments(ctx, r.Org, c.ID, r.ExternalID)
+	stored, last, err := s.cfg.Store.SettledDeployments(ctx, r.Org, c.ID, r.ExternalID)
 	if err != nil {
 		return last, err
+	}
+	settled := map[string]bool{}
+	for id, is := range stored {
+		settled[strings.TrimPrefix(id, externalID(r.ExternalID, ""))] = is
 	}
 	now := s.cfg.Now().UTC()
 	list := store.HostingList{KeepSince: now.Add(-limits.HostingRetention)}
@@ -191,9 +196,12 @@ const (
 	production = "production"
 )
 
+// externalID is the id of a deployment in an account: hosts may count those of each repository for itself.
+func externalID(repository, id string) string { return repository + "/" + id }
+
 func row(d source.Deployment, repository, project string) store.HostingDeployment {
 	out := store.HostingDeployment{
-		ExternalID: repository + "/" + d.ID, ProjectExternalID: repository, ProjectName: integrations.Clip(project),
+		ExternalID: externalID(repository, d.ID), ProjectExternalID: repository, ProjectName: integrations.Clip(project),
 		Service: integrations.Clip(d.Service), Target: integrations.Clip(d.Environment), State: d.State, PlatformState: integrations.Clip(d.HostState),
 		CommitSha: integrations.Clip(d.CommitSHA), Branch: integrations.Clip(d.Ref), URL: integrations.Clip(d.URL), StartedAt: d.StartedAt,
 	}
