@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -22,18 +23,6 @@ func TestLengthsAreInCharacters(t *testing.T) {
 	const widget = `{"id":"w","visualization":"chart","data_source":{"kind":"query","result_shape":"timeseries","queries":[` +
 		`{"id":"a","name":"A","data_source":"logs","aggregation":"count","where_clause":"body = $v"}]},"display":{},"layout":{"x":0,"y":0,"w":3,"h":4}}`
 	made := c.call("POST", "/v2/dashboards", `{"name":"Lengths","widgets":[`+widget+`],"variables":[{"name":"v","type":"textbox"}]}`, 200)
-	// filter is a filter of n characters whose values are made of the letter.
-	filter := func(letter string, n int) string {
-		const joint, value = ` OR `, 900
-		condition := `body = \"` + strings.Repeat(letter, value) + `\"`
-		written := len(`body = ""`) + value
-		parts := []string{condition}
-		for length := written; length+len(joint)+written <= n; length += len(joint) + written {
-			parts = append(parts, condition)
-		}
-		text := strings.Join(parts, joint)
-		return text + strings.Repeat(" ", n-len(parts)*(written+len(joint))+len(joint))
-	}
 	attribute := func(scope, key, value string) string {
 		return `{` + window + `,"filters":{"` + scope + `":[{"key":"` + key + `","operator":"equals","value":"` + value + `"}]}}`
 	}
@@ -46,7 +35,7 @@ func TestLengthsAreInCharacters(t *testing.T) {
 		body  func(letter string, n int) string
 	}{
 		"where": {"/v2/logs/timeseries", limits.WhereText, func(letter string, n int) string {
-			return `{` + window + `,"aggregation":"count","where":"` + filter(letter, n) + `"}`
+			return `{` + window + `,"aggregation":"count","where":` + jsonText(longFilter(letter, n)) + `}`
 		}},
 		"value in where": {"/v2/logs/timeseries", limits.FilterValue, func(letter string, n int) string {
 			return `{` + window + `,"aggregation":"count","where":"body = \"` + strings.Repeat(letter, n) + `\""}`
@@ -86,6 +75,82 @@ func TestLengthsAreInCharacters(t *testing.T) {
 				}
 				if strings.Contains(answer, " bytes") {
 					t.Errorf("%s of %d times %q: the message counts bytes: %.300s", name, n, letter, answer)
+				}
+			}
+		}
+	}
+}
+
+// longFilter is a filter of n characters whose values are made of the letter.
+func longFilter(letter string, n int) string {
+	const joint, value = ` OR `, 900
+	condition := `body = "` + strings.Repeat(letter, value) + `"`
+	written := len(`body = ""`) + value
+	parts := []string{condition}
+	for length := written; length+len(joint)+written <= n; length += len(joint) + written {
+		parts = append(parts, condition)
+	}
+	text := strings.Join(parts, joint)
+	return text + strings.Repeat(" ", n-len(parts)*(written+len(joint))+len(joint))
+}
+
+func jsonText(text string) string {
+	b, _ := json.Marshal(text)
+	return string(b)
+}
+
+// TestLengthsOfDashboards makes dashboards with texts of the largest number of characters and of one more, through REST, Connect and
+// MCP. A filter that the reads of logs accept can be saved.
+func TestLengthsOfDashboards(t *testing.T) {
+	t.Parallel()
+	s := testkit.Shared(t).NewOrganization(t, "Lengths of dashboards")
+	m := operation(t, "createDashboard")
+	doors := map[string]func(request string) answer{
+		"REST":    func(request string) answer { return callREST(t, s, s.APIKey, m, json.RawMessage(request)) },
+		"Connect": func(request string) answer { return callConnect(t, s, s.APIKey, m, json.RawMessage(request)) },
+		"MCP": func(request string) answer {
+			var given struct {
+				Name string `json:"name"`
+			}
+			if err := json.Unmarshal([]byte(request), &given); err != nil {
+				t.Fatal(err)
+			}
+			return callTool(t.Context(), t, s, s.APIKey, "create_dashboard", map[string]any{
+				"name": given.Name, "dashboard_json": json.RawMessage(request), "validate": false,
+			})
+		},
+	}
+	const layout = `"layout":{"x":0,"y":0,"w":3,"h":4}`
+	chart := func(query string) string {
+		return `{"name":"n","widgets":[{"id":"w","visualization":"chart","data_source":{"kind":"query","result_shape":"timeseries","queries":[` +
+			`{"id":"a","name":"A","data_source":"logs","aggregation":"count",` + query + `}]},"display":{},` + layout + `}]}`
+	}
+	for name, of := range map[string]struct {
+		limit int
+		body  func(letter string, n int) string
+	}{
+		"name": {limits.DashboardName, func(letter string, n int) string { return `{"name":"` + strings.Repeat(letter, n) + `","widgets":[]}` }},
+		"description": {limits.DashboardText, func(letter string, n int) string {
+			return `{"name":"n","description":"` + strings.Repeat(letter, n) + `","widgets":[]}`
+		}},
+		"where_clause": {limits.WhereText, func(letter string, n int) string {
+			return chart(`"where_clause":` + jsonText(longFilter(letter, n)))
+		}},
+		"where_clause of a query that is switched off": {limits.WhereText, func(letter string, n int) string {
+			return chart(`"enabled":false,"where_clause":` + jsonText(longFilter(letter, n)))
+		}},
+		"markdown": {limits.DashboardMarkdown, func(letter string, n int) string {
+			return `{"name":"n","widgets":[{"id":"w","visualization":"markdown","data_source":{"kind":"static"},"display":{"markdown":{"content":"` +
+				strings.Repeat(letter, n) + `"}},` + layout + `}]}`
+		}},
+	} {
+		for door, call := range doors {
+			for _, letter := range []string{"s", "ä", "𝄞"} {
+				if out := call(of.body(letter, of.limit)); out.err != nil {
+					t.Errorf("%s of %d times %q over %s: %+v", name, of.limit, letter, door, out.err)
+				}
+				if out := call(of.body(letter, of.limit+1)); out.err == nil || strings.Contains(out.err.Message, " bytes") {
+					t.Errorf("%s of %d times %q over %s: %+v", name, of.limit+1, letter, door, out.err)
 				}
 			}
 		}

@@ -18,11 +18,11 @@ const (
 	HistogramBins = 200
 	GridColumns   = 12
 	GridRows      = 10_000
-	// DashboardName, DashboardText and DashboardMarkdown are lengths in bytes.
+	// DashboardName, DashboardText and DashboardMarkdown are lengths in characters. WhereText and SQLText bound filters and statements.
 	DashboardName     = 200
 	DashboardText     = 10_000
 	DashboardMarkdown = 100_000
-	// TemplateValue is the length in bytes of a value that a user gives for a parameter of a template.
+	// TemplateValue is the length in characters of a value that a user gives for a parameter of a template.
 	TemplateValue = 200
 	// VariableValue is the length of a value that a reader gives a variable.
 	VariableValue   = 1024
@@ -47,10 +47,10 @@ func dashboards() []Limit {
 		count("HistogramBins", HistogramBins, "A histogram has at most %s ranges."),
 		count("GridColumns", GridColumns, "The grid of a dashboard has %s columns."),
 		count("GridRows", GridRows, "The grid of a dashboard has at most %s rows."),
-		size("DashboardName", DashboardName, "Names and titles on a dashboard have at most %s."),
-		size("DashboardText", DashboardText, "Descriptions and filters on a dashboard have at most %s."),
-		size("DashboardMarkdown", DashboardMarkdown, "The Markdown of a widget has at most %s."),
-		size("TemplateValue", TemplateValue, "A value for a parameter of a template has at most %s."),
+		characters("DashboardName", DashboardName, "Names and titles on a dashboard have at most %s."),
+		characters("DashboardText", DashboardText, "Descriptions and other texts on a dashboard have at most %s."),
+		characters("DashboardMarkdown", DashboardMarkdown, "The Markdown of a widget has at most %s."),
+		characters("TemplateValue", TemplateValue, "A value for a parameter of a template has at most %s."),
 		characters("VariableValue", VariableValue, "A value of a variable has at most %s."),
 		count("DefaultListRows", DefaultListRows, "A list on a dashboard has %s rows when it does not say how many."),
 		count("ListRows", ListRows, "A list on a dashboard has at most %s rows."),

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
@@ -25,9 +26,9 @@ const (
 	maxVariables       = limits.Variables
 	maxOptions         = limits.VariableOptions
 	maxTags            = limits.Tags
-	maxNameBytes       = limits.DashboardName
-	maxTextBytes       = limits.DashboardText
-	maxLongBytes       = limits.DashboardMarkdown
+	maxName            = limits.DashboardName
+	maxText            = limits.DashboardText
+	maxMarkdown        = limits.DashboardMarkdown
 	maxDefinitionBytes = limits.DashboardDefinition
 
 	gridColumns = limits.GridColumns
@@ -151,8 +152,8 @@ func (c *checker) label(path, text string) {
 	switch {
 	case strings.TrimSpace(text) == "":
 		c.fail(path, "must not be blank")
-	case len(text) > maxNameBytes:
-		c.fail(path, "has %d bytes; at most %d are allowed", len(text), maxNameBytes)
+	case utf8.RuneCountInString(text) > maxName:
+		c.length(path, text, maxName)
 	case strings.ContainsFunc(text, unicode.IsControl):
 		c.fail(path, "holds a control character")
 	}
@@ -307,7 +308,7 @@ func (c *checker) variables(list []*svcv2.DashboardVariable) {
 	for i, v := range list {
 		path := at("variables", i)
 		switch name := v.GetName(); {
-		case !variableForm.MatchString(name) || len(name) > maxNameBytes:
+		case !variableForm.MatchString(name) || len(name) > maxName:
 			c.fail(path+".name", "must begin with a letter and have only letters, digits and _")
 		case seen[name]:
 			c.fail(path+".name", "is already the name of an earlier variable")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -209,6 +210,11 @@ func TestUnreadable(t *testing.T) {
 		s.ResultShape, s.Columns = new("list"), []string{"trace_id", column}
 	}
 	where := func(n int) *string { return new("service.name = $service" + strings.Repeat(" ", n-23)) }
+	off := func(d *definition, where *string) {
+		q := d.Widgets[0].DataSource.Queries[0]
+		q.WhereClause, q.Enabled = where, new(false)
+	}
+	text := func(s *string) *structpb.Value { return structpb.NewStringValue(*s) }
 	filter := func(n int) *string { return new(*statement(n - 34) + " AND $__timeFilter(Timestamp)     ") }
 	for name, c := range map[string]struct {
 		path             string
@@ -249,6 +255,18 @@ func TestUnreadable(t *testing.T) {
 			func(d *definition) { d.Widgets[0].DataSource.Queries[0].WhereClause = where(limits.WhereText) },
 			func(d *definition) { d.Widgets[0].DataSource.Queries[0].WhereClause = where(limits.WhereText + 1) },
 		},
+		"filter of a query that is switched off": {
+			"widgets[0].data_source.queries[0].where_clause",
+			func(d *definition) { off(d, where(limits.WhereText)) },
+			func(d *definition) { off(d, where(limits.WhereText+1)) },
+		},
+		"statement of a route": {
+			"widgets[2].data_source.params.sql",
+			func(d *definition) { d.Widgets[2].DataSource.Params.Fields["sql"] = text(statement(limits.SQLText)) },
+			func(d *definition) {
+				d.Widgets[2].DataSource.Params.Fields["sql"] = text(statement(limits.SQLText + 1))
+			},
+		},
 		"filter of a list": {
 			"widgets[0].display.list_where_clause",
 			func(d *definition) { d.Widgets[0].Display.ListWhereClause = where(limits.WhereText) },
@@ -281,6 +299,55 @@ func TestUnreadable(t *testing.T) {
 			t.Errorf("%s: the name of a stored definition cannot be changed: %v", name, err)
 		}
 	}
+}
+
+// TestLengths checks that the lengths of texts are in characters.
+func TestLengths(t *testing.T) {
+	type definition = svcv2.DashboardDefinition
+	for path, c := range map[string]struct {
+		limit int
+		set   func(d *definition, text string)
+	}{
+		"name":                     {limits.DashboardName, func(d *definition, text string) { d.Name = text }},
+		"tags[0]":                  {limits.DashboardName, func(d *definition, text string) { d.Tags[0] = text }},
+		"description":              {limits.DashboardText, func(d *definition, text string) { d.Description = &text }},
+		"widgets[0].display.title": {limits.DashboardText, func(d *definition, text string) { d.Widgets[0].Display.Title = &text }},
+		"variables[0].label":       {limits.DashboardText, func(d *definition, text string) { d.Variables[0].Label = &text }},
+		"sections[0].title":        {limits.DashboardText, func(d *definition, text string) { d.Sections[0].Title = text }},
+		"widgets[3].display.markdown.content": {limits.DashboardMarkdown, func(d *definition, text string) {
+			d.Widgets[3].Display.Markdown.Content = text
+		}},
+		"widgets[0].data_source.queries[0].where_clause": {limits.WhereText, func(d *definition, text string) {
+			d.Widgets[0].DataSource.Queries[0].WhereClause = new(filterOf([]rune(text)))
+		}},
+	} {
+		for _, letter := range []string{"s", "ä", "𝄞"} {
+			def := full(t)
+			c.set(def, strings.Repeat(letter, c.limit))
+			if _, err := Check(def); err != nil {
+				t.Errorf("%s of %d times %q: %v", path, c.limit, letter, err)
+			}
+			c.set(def, strings.Repeat(letter, c.limit+1))
+			_, err := Check(def)
+			if e := apierr.From(err); err == nil || e.Param != path || strings.Contains(e.Message, "bytes") {
+				t.Errorf("%s of %d times %q: %v", path, c.limit+1, letter, err)
+			}
+		}
+	}
+}
+
+// filterOf makes a filter of the same length as a text. Its values are parts of the text.
+func filterOf(text []rune) string {
+	const begin, end, value = `service.name = "`, `" OR `, 900
+	var b strings.Builder
+	for rest := len(text); rest > 0; {
+		letters := min(value, rest-len(begin)-len(`"`))
+		if rest -= len(begin) + letters + len(end); rest < 100 { // the last condition
+			return b.String() + begin + string(text[:letters]) + `"` + strings.Repeat(" ", rest+len(end)-len(`"`))
+		}
+		b.WriteString(begin + string(text[:letters]) + end)
+	}
+	return b.String()
 }
 
 // TestVisualization checks that a visualization that draws groups needs groups.

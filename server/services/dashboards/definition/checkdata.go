@@ -133,7 +133,9 @@ func (c *checker) query(path string, q *svcv2.QueryDraft) {
 		{"metric_type", "metrics", q.MetricType != nil},
 		{"is_monotonic", "metrics", q.IsMonotonic != nil},
 	})
-	if !widget.SwitchedOff(q) { // a query that is switched off may be incomplete
+	if widget.SwitchedOff(q) { // it may be incomplete
+		c.whereText(path+".where_clause", q.GetWhereClause())
+	} else {
 		c.asked(path, q)
 	}
 	if n := len(q.GetGroupBy()); n > limits.GroupBy {

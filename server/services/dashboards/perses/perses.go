@@ -126,11 +126,7 @@ var durationForm = regexp.MustCompile(`^[1-9][0-9]{0,5}[mhdw]$`)
 // clip shortens a text to the length of a name.
 func clip(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	for len(text) > limits.DashboardName {
-		runes := []rune(text)
-		text = string(runes[:len(runes)-1])
-	}
-	return text
+	return cut(text, limits.DashboardName)
 }
 
 const (
@@ -140,11 +136,22 @@ const (
 
 // shorten cuts a text that is longer than a dashboard may hold, and adds a warning.
 func (m *importer) shorten(of, text string, longest int) string {
-	if len(text) <= longest {
-		return text
+	short := cut(text, longest)
+	if short != text {
+		m.warn("The text of %s was cut after %d characters.", of, longest)
 	}
-	m.warn("The text of %s was cut after %d bytes.", of, longest)
-	return strings.ToValidUTF8(text[:longest], "")
+	return short
+}
+
+// cut returns the first n characters of a text.
+func cut(text string, n int) string {
+	for at := range text {
+		if n == 0 {
+			return text[:at]
+		}
+		n--
+	}
+	return text
 }
 
 func count(n int, noun string) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
@@ -81,8 +82,9 @@ func (t *Template) Check(values map[string]string, complete bool) error {
 		}
 		p, v := t.Parameters[i], values[key]
 		switch {
-		case len(v) > limits.TemplateValue:
-			return &ParameterError{Key: key, Reason: fmt.Sprintf("has %d bytes; at most %d are allowed", len(v), limits.TemplateValue)}
+		case utf8.RuneCountInString(v) > limits.TemplateValue:
+			return &ParameterError{Key: key, Reason: fmt.Sprintf("has %d characters; at most %d are allowed",
+				utf8.RuneCountInString(v), limits.TemplateValue)}
 		case strings.ContainsFunc(v, unicode.IsControl):
 			return &ParameterError{Key: key, Reason: "holds a control character"}
 		case v != "" && len(p.Values) > 0 && !slices.Contains(p.Values, v):
