@@ -7,6 +7,8 @@ import (
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // AgentFeedback is what an agent says about working with the product.
@@ -40,7 +42,7 @@ func (AgentFeedback) Fields() []ent.Field {
 		field.String("details").SchemaType(text).Optional().Nillable().Immutable(),
 		field.String("related_to").SchemaType(text).Optional().Nillable().Immutable(),
 		field.JSON("agent", FeedbackAgent{}).SchemaType(jsonb).Immutable(),
-		field.Enum("source").Values("mcp", "api").SchemaType(text).Immutable(),
+		field.Enum("source").Values(choices(&svcv2.AgentFeedback{}, "source")...).SchemaType(text).Immutable(),
 		field.Time("created_at").Immutable(),
 		field.String("created_by").SchemaType(text).Immutable(),
 	}

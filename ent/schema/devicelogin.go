@@ -5,6 +5,8 @@ import (
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // DeviceLogin is a login of the command line that waits for a person to confirm its code in a browser (RFC 8628). Only keyed hashes
@@ -24,7 +26,7 @@ func (DeviceLogin) Fields() []ent.Field {
 		field.String("user_code_hash").SchemaType(text).NotEmpty().Unique().Immutable().Sensitive(),
 		field.String("client_name").SchemaType(text).Immutable().Comment("the host name that the command line sent"),
 		field.String("client_address").SchemaType(text).Default("").Immutable(),
-		field.Enum("status").Values("pending", "approved", "denied", "redeemed").SchemaType(text).Default("pending"),
+		field.Enum("status").Values(append(choices(&svcv2.PendingCliLogin{}, "status"), "redeemed")...).SchemaType(text).Default("pending"),
 		field.String("org_id").SchemaType(text).Optional().Nillable().Comment("the organization of the person who decided; empty before"),
 		field.String("user_id").SchemaType(text).Optional().Nillable(),
 		field.Time("created_at").Immutable(),

@@ -7,6 +7,8 @@ import (
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 	"github.com/google/uuid"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // HostingProject is a project of a connected hosting platform. The rows are a copy of the platform's list.
@@ -70,7 +72,7 @@ func (HostingDeployment) Fields() []ent.Field {
 		field.String("project_name").SchemaType(text).NotEmpty(),
 		field.String("service").SchemaType(text).Optional().Nillable().Comment("empty if a project of the platform is one service"),
 		field.String("target").SchemaType(text).NotEmpty().Comment("the environment: production, preview, or a name"),
-		field.Enum("state").Values("queued", "building", "ready", "error", "canceled", "removed", "unknown").SchemaType(text),
+		field.Enum("state").Values(choices(&svcv2.HostingDeployment{}, "state")...).SchemaType(text),
 		field.String("platform_state").SchemaType(text).NotEmpty().Comment("the word of the platform for the state"),
 		field.String("commit_sha").SchemaType(text).Optional().Nillable(),
 		field.String("branch").SchemaType(text).Optional().Nillable(),

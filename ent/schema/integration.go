@@ -9,6 +9,8 @@ import (
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // IntegrationConnection is an account of a provider (an installation of our GitHub App) that an organization has connected.
@@ -32,7 +34,7 @@ func (IntegrationConnection) Fields() []ent.Field {
 		field.String("base_url").SchemaType(text).NotEmpty().Immutable().Comment("the provider's server"),
 		field.String("external_id").SchemaType(text).NotEmpty().Comment("the id of our access to the account; a new installation has a new one"),
 		field.String("name").SchemaType(text).NotEmpty().Comment("the account's name at the provider"),
-		field.Enum("state").Values("connected", "error", "reconnect_needed", "disconnected").SchemaType(text),
+		field.Enum("state").Values(choices(&svcv2.SourceConnection{}, "status")...).SchemaType(text),
 		field.String("reason").SchemaType(text).Optional().Nillable().Comment("why the state is not connected"),
 		field.JSON("settings", json.RawMessage{}).SchemaType(jsonb).Comment("what the provider's package keeps about the account"),
 		field.Bytes("credentials").Optional().Sensitive().Comment("sealed: the tokens of the account; empty if the provider needs none"),

@@ -35,6 +35,11 @@ func (b *Baseline) distances() (deviations, ratio float64, ok bool) {
 	}
 }
 
+// OneSided reports whether a comparator has one threshold with a good side.
+func OneSided(comparator string) bool {
+	return comparator == "gt" || comparator == "gte" || comparator == "lt" || comparator == "lte"
+}
+
 func compileBaseline(r *store.AlertRule) (*Baseline, error) {
 	if len(r.Baseline) == 0 {
 		return nil, nil
@@ -49,7 +54,7 @@ func compileBaseline(r *store.AlertRule) (*Baseline, error) {
 		return nil, &Invalid{"baseline.sensitivity", "must be low, normal or high."}
 	case r.SignalType == "builder_query" || r.SignalType == "raw_query":
 		return nil, &Invalid{"baseline", "is only for the signals of services."}
-	case !slices.Contains([]string{"gt", "gte", "lt", "lte"}, r.Comparator):
+	case !OneSided(r.Comparator):
 		return nil, &Invalid{"comparator", "must be gt, gte, lt or lte for a rule with `baseline`."}
 	case len(r.Burn) > 0:
 		return nil, &Invalid{"baseline", "cannot be combined with `burn`."}

@@ -10,11 +10,11 @@ import (
 func attributeCommands() []Command {
 	flags := []Flag{
 		{
-			Name: "source", Usage: "telemetry to read (default traces)", Choices: []string{"traces", "logs", "metrics", "product_events"},
+			Name: "source", Usage: "telemetry to read (default traces)", Choices: valuesOf(&svcv2.ListAttributeKeysRequest{}, "signal"),
 			Target: func(o *Options) any { return &o.Source },
 		},
 		{
-			Name: "scope", Usage: "place of the attribute (default: all)", Choices: []string{"resource", "span", "log", "metric", "event", "link"},
+			Name: "scope", Usage: "place of the attribute (default: all)", Choices: valuesOf(&svcv2.ListAttributeKeysRequest{}, "scope"),
 			Target: func(o *Options) any { return &o.Scope },
 		},
 		searchFlag("text that it contains"), serviceFlag(),

@@ -1,6 +1,9 @@
 package console
 
 import (
+	"slices"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -113,6 +116,8 @@ func flagOf(field string) string {
 
 // valuesOf are the values of a field that the contract lists.
 func valuesOf(m proto.Message, field protoreflect.Name) []string {
-	spec, _ := proto.GetExtension(m.ProtoReflect().Descriptor().Fields().ByName(field).Options(), optionsv1.E_Field).(*optionsv1.FieldSpec)
-	return spec.GetValues()
+	options := m.ProtoReflect().Descriptor().Fields().ByName(field).Options()
+	rules, _ := proto.GetExtension(options, validate.E_Field).(*validate.FieldRules)
+	spec, _ := proto.GetExtension(options, optionsv1.E_Field).(*optionsv1.FieldSpec)
+	return slices.Concat(rules.GetString().GetIn(), spec.GetValues())
 }

@@ -12,7 +12,7 @@ func metricTypes() []string { return valuesOf(&svcv2.Metric{}, "type") }
 func metricCommands() []Command {
 	source := Flag{
 		Name: "source", Usage: "telemetry to read (default traces; metrics with --metric)",
-		Choices: []string{"traces", "logs", "metrics", "product_events"}, Target: func(o *Options) any { return &o.Source },
+		Choices: valuesOf(&svcv2.QuerySpec{}, "source"), Target: func(o *Options) any { return &o.Source },
 	}
 	shared := []Flag{
 		source,

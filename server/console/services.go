@@ -46,7 +46,7 @@ func serviceCommands() []Command {
 			Example: "  svc top-ops checkout --metric p95_duration",
 			Flags: []Flag{{
 				Name: "metric", Usage: "figure to sort by, highest first (default count)",
-				Choices: []string{"count", "error_rate", "avg_duration", "p50_duration", "p95_duration", "p99_duration", "total_duration"},
+				Choices: valuesOf(&svcv2.ListServiceOperationsRequest{}, "order_by"),
 				Target:  func(o *Options) any { return &o.Metric },
 			}},
 			run: topOperations,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // The text of a message without a template.
@@ -39,7 +40,7 @@ func (e *Event) value(key string) string {
 	case "signal.label":
 		return signalLabel(e.Rule.SignalType)
 	case "comparator.label":
-		return comparatorLabel(e.Rule.Comparator)
+		return wording.Comparator(e.Rule.Comparator)
 	case "threshold":
 		return Figure(e.Rule.SignalType, e.Rule.Threshold)
 	case "thresholdUpper":
@@ -134,7 +135,7 @@ func (e *Event) Summary() string {
 		return "This is a test message from svc. Messages of alerts will look like it."
 	}
 	if len(e.Groups) > 0 {
-		return fmt.Sprintf("%s of %d groups is %s %s.", signalLabel(e.Rule.SignalType), len(e.Groups), comparatorLabel(e.Rule.Comparator), e.bounds())
+		return fmt.Sprintf("%s of %d groups is %s %s.", signalLabel(e.Rule.SignalType), len(e.Groups), wording.Comparator(e.Rule.Comparator), e.bounds())
 	}
 	what := signalLabel(e.Rule.SignalType)
 	if e.Observed.Value == nil {
@@ -143,9 +144,9 @@ func (e *Event) Summary() string {
 	value := Figure(e.Rule.SignalType, *e.Observed.Value)
 	over := fmt.Sprintf("over %s, %s", minutes(e.Rule.WindowMinutes), samples(e.Observed.SampleCount))
 	if e.Type == Resolve {
-		return fmt.Sprintf("%s is %s (%s). The condition was: %s %s.", what, value, over, comparatorLabel(e.Rule.Comparator), e.bounds())
+		return fmt.Sprintf("%s is %s (%s). The condition was: %s %s.", what, value, over, wording.Comparator(e.Rule.Comparator), e.bounds())
 	}
-	return fmt.Sprintf("%s is %s, which is %s %s (%s).", what, value, comparatorLabel(e.Rule.Comparator), e.bounds(), over)
+	return fmt.Sprintf("%s is %s, which is %s %s (%s).", what, value, wording.Comparator(e.Rule.Comparator), e.bounds(), over)
 }
 
 func (e *Event) bounds() string {
@@ -201,29 +202,6 @@ func signalLabel(signal string) string {
 		return "Throughput"
 	default:
 		return "Query result"
-	}
-}
-
-func comparatorLabel(comparator string) string {
-	switch comparator {
-	case "gt":
-		return "above"
-	case "gte":
-		return "at or above"
-	case "lt":
-		return "below"
-	case "lte":
-		return "at or below"
-	case "eq":
-		return "equal to"
-	case "neq":
-		return "different from"
-	case "between":
-		return "between"
-	case "not_between":
-		return "outside"
-	default:
-		return comparator
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/svc-observability/svc/ent/invitation"
+	"github.com/svc-observability/svc/ent/membership"
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/contract"
 	"github.com/svc-observability/svc/server/principal"
@@ -25,6 +27,10 @@ func TestChoicesAreThoseOfTheContract(t *testing.T) {
 		{&svcv2.IngestKeyAttribute{}, "mode", []string{string(AttributeAlwaysSet), string(AttributeIfMissing)}},
 		{&svcv2.DashboardShare{}, "mode", []string{SharePublic, ShareOrg}},
 		{&svcv2.Member{}, "role", []string{string(principal.RoleAdmin), string(principal.RoleMember)}},
+		{&svcv2.Member{}, "role", []string{string(membership.RoleAdmin), string(membership.RoleMember)}},
+		{&svcv2.CreateInvitationRequest{}, "role", []string{string(invitation.RoleAdmin), string(invitation.RoleMember)}},
+		{&svcv2.CreateMarkerRequest{}, "kind", MarkerKinds()},
+		{&svcv2.UpdateInvestigationRequest{}, "status", InvestigationStatuses()},
 		{&svcv2.Recommendation{}, "status", []string{
 			string(RecommendationOpen), string(RecommendationDismissed), string(RecommendationApplied), string(RecommendationResolved),
 		}},

@@ -71,3 +71,27 @@ func Turns(numbers []int32) string {
 		return "turns " + strings.Join(names[:last], ", ") + " and " + names[last]
 	}
 }
+
+// Comparator is a comparison of an alert rule in words, as in "is at or above 5".
+func Comparator(comparator string) string {
+	switch comparator {
+	case "gt":
+		return "above"
+	case "gte":
+		return "at or above"
+	case "lt":
+		return "below"
+	case "lte":
+		return "at or below"
+	case "eq":
+		return "equal to"
+	case "neq":
+		return "different from"
+	case "between":
+		return "between"
+	case "not_between":
+		return "outside"
+	default:
+		return comparator
+	}
+}

@@ -94,28 +94,7 @@ func reason(r *store.AlertRule, group string, d alerting.Decision) string {
 	if d.Status == alerting.Breached {
 		verb = "is"
 	}
-	return fmt.Sprintf("The value%s, %s, %s %s %s.", of, wording.Number(*d.Value), verb, comparison(r.Comparator), threshold)
-}
-
-func comparison(comparator string) string {
-	switch comparator {
-	case "gt":
-		return "above"
-	case "gte":
-		return "at or above"
-	case "lt":
-		return "below"
-	case "lte":
-		return "at or below"
-	case "eq":
-		return "equal to"
-	case "neq":
-		return "different from"
-	case "between":
-		return "between"
-	default:
-		return "outside of"
-	}
+	return fmt.Sprintf("The value%s, %s, %s %s %s.", of, wording.Number(*d.Value), verb, wording.Comparator(r.Comparator), threshold)
 }
 
 // PreviewAlertRule evaluates a rule over a past range with the steps of the worker.

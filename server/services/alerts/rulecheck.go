@@ -34,7 +34,7 @@ func checkRule(r *store.AlertRule) error {
 		return invalidRule("threshold_upper", "must not be less than `threshold`.")
 	case !between && r.ThresholdUpper != nil:
 		return invalidRule("threshold_upper", "is only for the comparators between and not_between.")
-	case r.ResolveThreshold != nil && !slices.Contains([]string{"gt", "gte", "lt", "lte"}, r.Comparator):
+	case r.ResolveThreshold != nil && !alerting.OneSided(r.Comparator):
 		return invalidRule("resolve_threshold", "is only for the comparators gt, gte, lt and lte.")
 	case r.ResolveThreshold != nil && (r.Comparator == "gt" || r.Comparator == "gte") && *r.ResolveThreshold > r.Threshold:
 		return invalidRule("resolve_threshold", "must not be above `threshold`, or nothing would resolve.")

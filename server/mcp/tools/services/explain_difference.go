@@ -34,7 +34,7 @@ type differenceValue struct {
 
 type explainDifferenceArgs struct {
 	tool.Window
-	Signal     string     `default:"traces" enum:"traces,logs,sessions"`
+	Signal     string     `default:"traces" of:"ExplainDifferenceRequest.signal"`
 	Where      *string    `doc:"Condition on both sides." example:"service.name = checkout"`
 	Selected   *string    `doc:"Condition of the side to explain." example:"has_error = true"`
 	Other      *string    `doc:"Default: all that selected leaves."`
