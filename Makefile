@@ -189,14 +189,14 @@ prepare: ui-check browser-sdk-check tools deps $(GOLANGCI_LINT) $(OTELCOL) test-
 
 GOTESTSUM = $(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
 
-# A folder of the run, in which test binaries share a migrated engine.
-MIGRATED = export SVC_TEST_MIGRATED=$$(mktemp -d); trap 'rm -rf "$$SVC_TEST_MIGRATED"' EXIT
+# The temporary files of a run, and the folder in which its test binaries share a migrated engine.
+SCRATCH = export TMPDIR=$$(tools/scratch.sh); trap 'rm -rf "$$TMPDIR"' EXIT; export SVC_TEST_MIGRATED=$$TMPDIR/migrated; mkdir "$$SVC_TEST_MIGRATED"
 
 .PHONY: test
 test: export SVC_TEST_BINARY = $(if $(E2E),$(TEST_BINARY))
 test: tools deps $(if $(E2E),$(OTELCOL) test-binary) ## run all tests (shuffled); PKG, RUN and COUNT narrow it down
 	@mkdir -p .cache/check
-	@$(MIGRATED); $(GOTESTSUM) --jsonfile-timing-events .cache/check/test.json -- $(TEST_FLAGS) $(FIRST) $(PKG)
+	@$(SCRATCH); $(GOTESTSUM) --jsonfile-timing-events .cache/check/test.json -- $(TEST_FLAGS) $(FIRST) $(PKG)
 
 .PHONY: pictures
 pictures: export SVC_TEST_BINARY = $(TEST_BINARY)
@@ -215,7 +215,7 @@ race: export SVC_TEST_BINARY = $(TEST_BINARY)
 race: tools deps $(OTELCOL) test-binary ## run the race detector on packages in which goroutines meet; SINCE=commit: only changed packages
 	@packages=$$(go run ./tools/racepackages $(if $(SINCE),-since '$(SINCE)') $(if $(WITHOUT),-without '$(WITHOUT)')); \
 		if [ -z "$$packages" ]; then echo 'race: no package in which goroutines meet has changed'; exit 0; fi; \
-		$(MIGRATED); $(GOTESTSUM) -- $(RACE_FLAGS) $(TEST_FLAGS) $$packages
+		$(SCRATCH); $(GOTESTSUM) -- $(RACE_FLAGS) $(TEST_FLAGS) $$packages
 	@if [ -z '$(SINCE)$(RUN)' ] && [ -z "$$(git status --porcelain)" ]; then git rev-parse HEAD >.ci/raced && echo 'race: noted in .ci/raced; commit it'; fi
 
 .PHONY: check
@@ -235,8 +235,9 @@ bench-ingest: build ## measure the cost of ingest in two minutes: CPU, disk, lat
 	@go run ./server/e2e/benchingest -size '$(SIZE)' -signals '$(SIGNALS)' $(if $(ITEMS),-items $(ITEMS))
 	$(if $(filter long,$(SIZE)),go test -run '^$$' -bench Soak -benchtime 1x ./server/e2e)
 
-# The figures in docs/incidents.md are those of SEEDS=shown QUIET=4, which take eight to thirteen minutes. Tune with SEEDS=tuning (50 other seeds),
-# tuning:13 (the first 13) or a list of seeds. DETAIL=1 tells what was planted and answered, DATA=folder keeps the warehouse to ask again.
+# The figures in docs/incidents.md are those of SEEDS=shown QUIET=4, which take eight to thirteen minutes. Tune with SEEDS=tuning (50 other
+# seeds), tuning:13 (the first 13) or a list of seeds. DETAIL=1 tells what was planted and answered, DATA=folder keeps the warehouse to ask
+# again.
 SEEDS ?= tuning:13
 QUIET ?= 1
 .PHONY: bench-diagnose

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the browser SDK from clients/browser into server/ingest/browsersdk/dist, if a source has changed since. The build holds the sizes of
-# its files to clients/browser/budgets.json. `browser-sdk.sh check` also holds format, types and unit tests.
+# Builds the browser SDK from clients/browser into server/ingest/browsersdk/dist, if a source has changed since. The build holds the sizes
+# of its files to clients/browser/budgets.json. `browser-sdk.sh check` also holds format, types and unit tests.
 set -euo pipefail
 cd "$(dirname "$0")/../clients/browser"
 

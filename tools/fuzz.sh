@@ -8,7 +8,8 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
 # run PACKAGE TARGET: fuzzes one target. At the end of the time, go test sometimes reports its own deadline as a failure. It has then
-# written no failing input, and has run for the whole time. Minimizing an input that is merely interesting is bounded, because it counts as time.
+# written no failing input, and has run for the whole time. Minimizing an input that is merely interesting is bounded, because it counts as
+# time.
 run() {
 	go test -vet=off -run '^$' -fuzz "^$2\$" -fuzztime "$time" -fuzzminimizetime 20x -parallel "$jobs" "$1" 2>&1 | tee "$output" && return
 	grep -q '^    context deadline exceeded$' "$output" && ! grep -q 'Failing input written' "$output"

@@ -59,7 +59,8 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestCompletedNamesAreKept: names are asked for once in a minute and credential. While the server is away, those of before are offered.
+// TestCompletedNamesAreKept: names are asked for once in a minute and credential. While the server does not answer, the earlier names are
+// offered.
 func TestCompletedNamesAreKept(t *testing.T) {
 	s := consoletest.New(t, nil)
 	cache := t.TempDir()

@@ -239,7 +239,7 @@ func nearest(rule *store.AlertRule, groups map[string]Input, keep []string) (map
 		}
 	}
 	keys := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
-		if x, y := value(a), value(b); x != y { //nolint:gocritic // ties are broken below
+		if x, y := value(a), value(b); x != y {
 			if x > y {
 				return -1
 			}

@@ -302,7 +302,7 @@ func (s *State) tell(c *Condition, t time.Time, d *Decision) {
 	}
 }
 
-// resolve ends the incident. What was told is taken back even while the rule is muted.
+// resolve ends the incident. If a message about the incident was sent, its end is sent even while the rule is muted.
 func (s *State) resolve(d *Decision, reason string) {
 	d.Transition, d.Reason = Resolved, reason
 	if s.Told {
@@ -336,9 +336,9 @@ func Compare(comparator string, value, threshold float64, upper *float64) bool {
 	case "lte":
 		return value <= threshold
 	case "eq":
-		return value == threshold //nolint:gocritic // the rule says equal
+		return value == threshold
 	case "neq":
-		return value != threshold //nolint:gocritic // the rule says not equal
+		return value != threshold
 	case "between":
 		return value >= threshold && value <= top
 	case "not_between":

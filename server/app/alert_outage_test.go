@@ -36,7 +36,7 @@ const (
 )
 
 // breaches are the minutes, from one to before another, in which each rule is breached.
-var breaches = map[string][][2]int{ //nolint:gochecknoglobals // the data of a test
+var breaches = map[string][][2]int{
 	"never":  nil,
 	"around": {{8, 23}},                    // opens before the outage and resolves after it
 	"often":  {{3, 5}, {12, 14}, {30, 32}}, // the second time is within the first half of the outage
@@ -156,7 +156,7 @@ func (w *outageWorld) InsertRows(_ context.Context, _ string, columns []string, 
 	for _, row := range rows {
 		field := func(name string) any { return row[slices.Index(columns, name)] }
 		w.checks = append(w.checks, alerting.Check{
-			RuleID: fmt.Sprint(field("RuleId")), At: field("Timestamp").(time.Time), Status: alerting.Status(fmt.Sprint(field("Status"))), //nolint:forcetypeassert // see row
+			RuleID: fmt.Sprint(field("RuleId")), At: field("Timestamp").(time.Time), Status: alerting.Status(fmt.Sprint(field("Status"))),
 			Transition: alerting.Transition(fmt.Sprint(field("IncidentTransition"))), ErrorCategory: fmt.Sprint(field("ErrorCategory")),
 		})
 	}

@@ -34,7 +34,7 @@ func GitHubSettings() []string {
 	}
 }
 
-// GitLab is the OAuth application of this server at a GitLab server. Without a ClientID there is none.
+// GitLab is the OAuth application of this server at a GitLab server. If ClientID is empty, the provider is off.
 type GitLab struct {
 	URL          string
 	ClientID     string
@@ -47,7 +47,7 @@ func (g GitLab) Configured() bool { return g.ClientID != "" }
 // GitLabSettings are the settings that set the application up.
 func GitLabSettings() []string { return []string{"gitlab-client-id", "gitlab-client-secret"} }
 
-// Slack is the Slack app of this server. Without a ClientID there is none.
+// Slack is the Slack app of this server. If ClientID is empty, the provider is off.
 type Slack struct {
 	URL           string
 	ClientID      string
@@ -63,7 +63,7 @@ func SlackSettings() []string {
 	return []string{"slack-client-id", "slack-client-secret", "slack-signing-secret"}
 }
 
-// Discord is the application of this server at Discord. Without an ApplicationID there is none.
+// Discord is the application of this server at Discord. If ApplicationID is empty, the provider is off.
 type Discord struct {
 	URL           string
 	ApplicationID string
@@ -81,7 +81,7 @@ func DiscordSettings() []string {
 	return []string{"discord-application-id", "discord-client-secret", "discord-public-key", "discord-bot-token"}
 }
 
-// PlanetScale is the OAuth application of this server at PlanetScale. Without a ClientID there is none.
+// PlanetScale is the OAuth application of this server at PlanetScale. If ClientID is empty, the provider is off.
 type PlanetScale struct {
 	URL, AuthURL string
 	ClientID     string

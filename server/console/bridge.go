@@ -143,7 +143,7 @@ func (b *Bridge) forward(ctx context.Context, e *envelope, line []byte) {
 	switch {
 	case answered:
 		b.mu.Lock()
-		clear(b.told) // the next outage is told again
+		clear(b.told) // the next outage gets its own message
 		b.mu.Unlock()
 	case ctx.Err() != nil:
 	case err != nil:

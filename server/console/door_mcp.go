@@ -91,7 +91,7 @@ type mcpDoor struct {
 	http   *http.Client
 	// query narrows the tools.
 	query string
-	// wait is how long a server that is away may take to come back.
+	// wait is how long a server that does not answer may take to come back.
 	wait time.Duration
 }
 

@@ -21,7 +21,7 @@ const (
 	followEvery = time.Second
 	// followSettle is how often the records that were left out are counted.
 	followSettle = 10 * time.Second
-	// followPatience is the longest wait between two attempts to reach a server that is away.
+	// followPatience is the longest wait between two attempts to reach a server that does not answer.
 	followPatience = 15 * time.Second
 )
 

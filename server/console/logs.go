@@ -24,8 +24,8 @@ func logCommands() []Command {
 			Flags: append(slices.Clone(filters), Flag{
 				Name: "follow", Short: "f", Usage: "show records as they arrive, until Ctrl-C", Target: func(o *Options) any { return &o.Follow },
 			}),
-			Long: "--follow shows each record once, oldest first, from " + limits.Lasts(limits.FollowBack) + ` before now, also when it arrives late. It goes on when the
-server was away. In a pipe it writes one JSON object on each line.`,
+			Long: "--follow shows each record once, oldest first, from " + limits.Lasts(limits.FollowBack) + ` before now, also when it arrives late. It goes on after
+an outage of the server. In a pipe it writes one JSON object on each line.`,
 			Example: "  svc logs -s checkout --severity ERROR -q timeout\n  svc logs --follow -s checkout",
 			run:     logs, follow: followLogs,
 		},

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// CompletedNames are names of one kind for a shell. They are kept in a folder for a minute, because a person presses the key often. An empty
-// folder keeps nothing. When the server cannot be asked, the names of before are better than none; a shell has no place for an error.
+// CompletedNames are names of one kind for a shell. They are kept in a folder for a minute, because a person presses the key often. An
+// empty folder keeps nothing. When the server cannot be asked, the names of before are better than none; a shell has no place for an error.
 func CompletedNames(ctx context.Context, target Target, folder, kind string) []string {
 	file := namesFile(target, folder, kind)
 	kept, age := keptNames(file)

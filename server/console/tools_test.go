@@ -9,7 +9,8 @@ import (
 	"github.com/svc-observability/svc/server/console/consoletest"
 )
 
-// TestToolErrors: a tool that fails, a tool that is not there and a refused key are failures with a tag; wrong arguments are errors of usage.
+// TestToolErrors: a tool that fails, a tool that is not there and a refused key are failures with a tag; wrong arguments are errors of
+// usage.
 func TestToolErrors(t *testing.T) {
 	s := consoletest.New(t, nil)
 	call := func(name, arguments string) error {

@@ -68,8 +68,8 @@ func given(t *testing.T) map[string]bool {
 	return out
 }
 
-// TestListedErrorsAreProduced checks that the program gives every error that an operation lists, and that each other error of the catalogue has
-// a reason. The matrix of server/e2e checks that each operation gives its own.
+// TestListedErrorsAreProduced checks that the program gives every error that an operation lists, and that each other error of the catalogue
+// has a reason. The matrix of server/e2e checks that each operation gives its own.
 func TestListedErrorsAreProduced(t *testing.T) {
 	c, err := Load()
 	if err != nil {

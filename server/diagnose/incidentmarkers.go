@@ -18,8 +18,8 @@ const (
 	markedAfter = 4 * time.Minute
 )
 
-// incidentMarkers reads the markers around an incident: those of its services, and those for all services. Incidents are found in telemetry,
-// so a database that cannot give the markers does not hide them.
+// incidentMarkers reads the markers around an incident: those of its services, and those for all services. Incidents are found in
+// telemetry, so a database that cannot give the markers does not hide them.
 func (e *Engine) incidentMarkers(ctx context.Context, i *incident) error {
 	most := int32(limits.LargestPage)
 	list, err := e.read.Markers.ListMarkers(ctx, &svcv2.ListMarkersRequest{

@@ -104,7 +104,8 @@ func (c cluster) split() []cluster {
 }
 
 // origins finds the services that changed by themselves, the clearest first: those that call no other service with a change, and those that
-// have a change which no service below them explains. Of services that changed together, which may have a cause in common, the first counts.
+// have a change which no service below them explains. Of services that changed together, which may have a cause in common, the first
+// counts.
 func (c cluster) origins(reaches func(from, to string) bool) []origin {
 	felt := c.felt()
 	strongest := 0.0

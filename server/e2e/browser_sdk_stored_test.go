@@ -15,8 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// checkSDKSpans checks that each span is stored once, with its place: the load under the server's span, and the request in the trace that the
-// site's own server saw.
+// checkSDKSpans checks that each span is stored once, with its place: the load under the server's span, and the request in the trace that
+// the site's own server saw.
 func checkSDKSpans(t *testing.T, s *sdkSite, p *testkit.Process, session string) {
 	t.Helper()
 	rows := query(t, p, fmt.Sprintf(`SELECT SpanName, SpanKind, StatusCode, SpanAttributes['http.response.status_code'], SpanAttributes['url.path'],

@@ -159,7 +159,7 @@ func TestDiscordServers(t *testing.T) {
 	if b.discord.In(b.guild) || len(b.workspace(b.rest)) != 0 {
 		t.Errorf("the bot is in a guild that was declined; workspace %v", b.workspace(b.rest))
 	}
-	// What the redirect says about the guild counts nothing.
+	// The guild in the redirect is ignored.
 	theirs := b.discord.AddGuild("Theirs", "secrets")
 	b.discord.Choose(b.guild)
 	back := b.install(b.session(), "{}")
@@ -271,8 +271,8 @@ func (b *discordBench) noSecrets() {
 	}
 }
 
-// TestDiscordAlerts sends an alert to a channel: the first message, and the end of the incident there and in an answer to it. Then each way in
-// which Discord refuses.
+// TestDiscordAlerts sends an alert to a channel: the first message, and the end of the incident there and in an answer to it. Then each way
+// in which Discord refuses.
 func TestDiscordAlerts(t *testing.T) {
 	t.Parallel()
 	b := newDiscordBench(t)

@@ -38,8 +38,8 @@ func (r release) send(t *testing.T, s *testkit.Server, now time.Time) {
 	}
 }
 
-// TestFixVerdicts reports two merged fixes. The first one holds, and its issue closes. The second one does not hold, and its issue returns to
-// todo. The server finds the releases of both in stored telemetry.
+// TestFixVerdicts reports two merged fixes. The first one holds, and its issue closes. The second one does not hold, and its issue returns
+// to todo. The server finds the releases of both in stored telemetry.
 func TestFixVerdicts(t *testing.T) {
 	t.Parallel()
 	s := testkit.Start(t, nil).NewOrganization(t, "Fixes")

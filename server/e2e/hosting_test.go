@@ -232,7 +232,8 @@ func TestHostingSync(t *testing.T) {
 	if got := b.rows(b.rest, "/deployments?project_id=prj_docs", "id", "ready_at"); got != "dpl_3,<nil>" {
 		t.Errorf("deployments of a project: %s", got)
 	}
-	// A project and a recent deployment go, a drain goes, another deployment is ready, and one is new. The old one is outside of the second read.
+	// A project and a recent deployment go, a drain goes, another deployment is ready, and one is new. The old one is outside of the second
+	// read.
 	b.vercel.Change(func() {
 		b.team.Projects = b.team.Projects[:2]
 		b.team.Projects[1]["name"] = "handbook"

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestScrapeTakeover kills the process that scrapes a target. Another one goes on within the time of a takeover and an interval, at the same
-// place of the interval, and only one process scrapes at a time.
+// TestScrapeTakeover kills the process that scrapes a target. Another one goes on within the time of a takeover and an interval, at the
+// same place of the interval, and only one process scrapes at a time.
 func TestScrapeTakeover(t *testing.T) {
 	t.Parallel()
 	const interval = 5 * time.Second

@@ -1,5 +1,5 @@
-// Package errorgroup decides which errors belong together. It makes a fingerprint of an exception from the calls of the application, or else
-// from its message, or else from the operation that failed.
+// Package errorgroup decides which errors belong together. It makes a fingerprint of an exception from the calls of the application, or
+// else from its message, or else from the operation that failed.
 //
 // The hash of a version never changes: stored issues are found by it. A change of the rules, of the table of libraries in stacktrace, or of
 // its parsers that gives a stack of the corpus another hash needs a new version.

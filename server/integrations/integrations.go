@@ -130,7 +130,7 @@ type ChatProvider interface {
 // SourceProvider is a provider of the class source.
 type SourceProvider interface {
 	Provider
-	// Host reads the repositories of an account. Whoever needs a host calls Engine.SourceHost.
+	// Host reads the repositories of an account. Callers get a host from Engine.SourceHost.
 	Host(c Connection, renew Renew) (source.Host, error)
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
-// BenchmarkOpenIssues measures an organization with as many open issues as it may have: a page of the list, occurrences of 500 groups, and a
-// tick of the worker with nothing due. The logged goals are those of the design.
+// BenchmarkOpenIssues measures an organization with as many open issues as it may have: a page of the list, occurrences of 500 groups, and
+// a tick of the worker with nothing due. The logged goals are those of the design.
 func BenchmarkOpenIssues(b *testing.B) {
 	for name, cfg := range map[string]func() store.Config{
 		"sqlite":   func() store.Config { return store.Config{Path: filepath.Join(b.TempDir(), "svc.db")} },

@@ -121,7 +121,7 @@ func (s *CheckShard) check(ctx context.Context, v *store.ErrorIssueVerification)
 		r.Verification.DeployedAt = v.DeployedAt
 		broken, err := conclude(r, outcome{status, reason, figures, seen.without()}, at)
 		if err != nil || !broken || r.WorkflowState == store.IssueRegressed {
-			return err // a regression is told by the worker of issues
+			return err // the worker of issues sends messages about a regression
 		}
 		return s.notFixed(teller, r, v.ID, at)
 	})

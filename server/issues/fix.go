@@ -132,9 +132,9 @@ func sameCommit(a, b string) bool {
 	return n >= limits.CommitShortest && strings.EqualFold(a[:n], b[:n])
 }
 
-// releases returns the releases that contain the fix, and how that is known. In each environment, these are the first release that is known to
-// have it and those that began later. Where no release is, the releases that began after the fix are assumed to have it, unless the
-// fix names its version. A release that was there at the start of the window has begun before. One whose commit does not contain the fix, by
+// releases returns the releases that contain the fix, and how that is known. In each environment, these are the first release that is known
+// to have it and those that began later. Where no release is, the releases that began after the fix are assumed to have it, unless the fix
+// names its version. A release that was there at the start of the window has begun before. One whose commit does not contain the fix, by
 // the source host, never counts.
 func (f *fix) releases(all []ServiceRelease, start time.Time) (found []ServiceRelease, by string) {
 	ranks := map[string]int{"": 0, byTime: 1, byVersion: 2, byCommit: 3}

@@ -1,6 +1,6 @@
 // Package issues has the rules of error issues: the states and the moves between them, the leases of actors that work on an issue, and the
-// effect of occurrences. Its functions edit a record and note events; the store saves them in one transaction. Worker acts without a request:
-// it applies occurrences, ends leases and pauses, and sends messages.
+// effect of occurrences. Its functions edit a record and note events; the store saves them in one transaction. Worker acts without a
+// request: it applies occurrences, ends leases and pauses, and sends messages.
 package issues
 
 import (

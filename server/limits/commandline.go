@@ -34,7 +34,7 @@ func commandLine() []Limit {
 		lasts("FollowLate", FollowLate, "svc logs --follow shows a log record that arrives up to %s late."),
 		lasts("FollowBack", FollowBack, "svc logs --follow begins %s before now."),
 		count("BridgeRequests", BridgeRequests, "svc mcp forwards %s requests at once."),
-		lasts("BridgeWait", BridgeWait, "svc mcp tries for %s to reach a server that is away."),
+		lasts("BridgeWait", BridgeWait, "svc mcp tries for %s to reach a server that does not answer."),
 		count("CompletedNames", CompletedNames, "A shell completes the names of the %s busiest services."),
 		lasts("CompletionKept", CompletionKept, "Names that a shell completes are kept for %s."),
 		lasts("CompletionWait", CompletionWait, "A shell waits for %s at most for names of the server."),

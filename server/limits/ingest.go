@@ -62,7 +62,7 @@ func ingest() []Limit {
 			"One organization may have %s in the queue, or a quarter of the queue when that is less.").set("queue-max-bytes-per-org"),
 		size("QueueWaiting", QueueWaiting, "Requests of %s in all, counted with their decoded form, may wait for the disk."),
 		lasts("LaneAge", LaneAge, "When telemetry waits in the queue for more than %s, the organization with most of the bytes is stored beside the others."),
-		size("LaneBytes", LaneBytes, "That happens only to an organization with %s or more in the queue."),
+		size("LaneBytes", LaneBytes, "An organization with less than %s in the queue is never stored beside the others."),
 		count("Lanes", Lanes, "At most %s organizations are stored beside the others at the same time."),
 		count("CoresOfInsert", CoresOfInsert, "A node inserts one block at a time for each %s cores of its machine, and at least one.").set("insert-parallelism"),
 	}

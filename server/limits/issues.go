@@ -17,8 +17,8 @@ const (
 	// IssueStaticVersion is that for occurrences in a version that ran when it was done.
 	IssueRegressionGrace = 5 * time.Minute
 	IssueStaticVersion   = 72 * time.Hour
-	// IssuesAMinute is the number of new issues of an organization in a minute, OpenIssues that of its open issues. Further groups count on one
-	// issue a service.
+	// IssuesAMinute is the number of new issues of an organization in a minute, OpenIssues that of its open issues. Further groups count on
+	// one issue a service.
 	IssuesAMinute = 500
 	OpenIssues    = 100_000
 	// IssueNames is the number of versions, and of environments, that an issue remembers.
@@ -41,10 +41,10 @@ const (
 	IssueIncidents    = 50
 	IssueFingerprints = 100
 	IssueLinks        = 100
-	// IssueNote is the length of a note of a move, IssueComment that of a comment, IssueFix that of a proposed fix, IssueArtifacts the number of
-	// further results of a fix, AgentName the length of the name of an agent and of one of its abilities, AgentCapabilities the number of these.
-	// IssueMerge is the number of issues that are merged at once, IssueSplit that of fingerprints that are split off. IssueFirstSeenCount is the
-	// largest number of occurrences that a policy may demand.
+	// IssueNote is the length of a note of a move, IssueComment that of a comment, IssueFix that of a proposed fix, IssueArtifacts the number
+	// of further results of a fix, AgentName the length of the name of an agent and of one of its abilities, AgentCapabilities the number of
+	// these. IssueMerge is the number of issues that are merged at once, IssueSplit that of fingerprints that are split off.
+	// IssueFirstSeenCount is the largest number of occurrences that a policy may demand.
 	IssueNote           = 2000
 	IssueComment        = 10_000
 	IssueFix            = 4000
@@ -117,24 +117,24 @@ const (
 func issues() []Limit {
 	return []Limit{
 		lasts("IssueLease", IssueLease, "A lease of an issue lasts %s when a claim does not say more."),
-		lasts("IssueLeaseShortest", IssueLeaseShortest, "It lasts at least %s."),
-		lasts("IssueLeaseLongest", IssueLeaseLongest, "It lasts at most %s."),
+		lasts("IssueLeaseShortest", IssueLeaseShortest, "A lease of an issue lasts at least %s."),
+		lasts("IssueLeaseLongest", IssueLeaseLongest, "A lease of an issue lasts at most %s."),
 		lasts("IssueQuiet", IssueQuiet, "An incident of an issue ends after %s without an occurrence."),
 		lasts("IssueArchive", IssueArchive, "An issue that is done is archived after %s."),
 		lasts("IssueDelete", IssueDelete, "An archived issue is deleted after %s."),
 		lasts("IssueRegressionGrace", IssueRegressionGrace, "Occurrences without a version are no regression for %s after an issue is done."),
-		lasts("IssueStaticVersion", IssueStaticVersion, "Those in a version that ran when it was done are none for %s."),
+		lasts("IssueStaticVersion", IssueStaticVersion, "Occurrences in a version that ran when an issue was done are no regression for %s."),
 		count("IssuesAMinute", IssuesAMinute, "An organization gets at most %s new issues in a minute; further groups count on one issue a service."),
-		count("OpenIssues", OpenIssues, "It has at most %s open issues."),
+		count("OpenIssues", OpenIssues, "An organization has at most %s open issues."),
 		count("IssueNames", IssueNames, "An issue remembers the last %s versions and environments."),
-		count("IssueNotices", IssueNotices, "At most %s messages about issues are sent one by one in a while; further issues come in one digest."),
-		lasts("IssueNoticeTime", IssueNoticeTime, "That while lasts %s."),
+		count("IssueNotices", IssueNotices, "Of the issues of one digest period, at most %s get a message each; further issues come in one digest."),
+		lasts("IssueNoticeTime", IssueNoticeTime, "A digest period of issues lasts %s."),
 		count("IssueDigest", IssueDigest, "A digest names at most %s issues."),
 		count("IssueBatch", IssueBatch, "One transaction applies at most %s sums of occurrences."),
 		lasts("IssueLook", IssueLook, "The server looks for new occurrences every %s."),
-		lasts("IssueTick", IssueTick, "It looks for leases, pauses and incidents that are over every %s."),
-		count("IssueTickRows", IssueTickRows, "One such look changes at most %s issues of a shard."),
-		count("IssueTickTogether", IssueTickTogether, "One of its transactions changes at most %s."),
+		lasts("IssueTick", IssueTick, "The server looks for leases, pauses and incidents that are over every %s."),
+		count("IssueTickRows", IssueTickRows, "A look for ended leases, pauses and incidents changes at most %s issues of a shard."),
+		count("IssueTickTogether", IssueTickTogether, "One transaction of such a look changes at most %s issues."),
 		count("IssueIncidents", IssueIncidents, "An issue shows its last %s incidents."),
 		count("IssueFingerprints", IssueFingerprints, "It shows at most %s fingerprints."),
 		count("IssueLinks", IssueLinks, "It shows at most %s pull requests."),
@@ -155,19 +155,19 @@ func issues() []Limit {
 		count("IssueSamples", IssueSamples, "It shows %s occurrences when a request does not say more."),
 		lasts("IssueCheckLook", IssueCheckLook, "The server looks for fixes to check every %s."),
 		lasts("IssueCheckEvery", IssueCheckEvery, "It checks one fix every %s."),
-		lasts("PullRequestEvery", PullRequestEvery, "It asks the source host about an open pull request of an issue every %s."),
-		lasts("PullRequestClosed", PullRequestClosed, "It asks about a closed one every %s."),
-		lasts("PullRequestUnknown", PullRequestUnknown, "It looks every %s for a connected account that has the repository of a pull request."),
+		lasts("PullRequestEvery", PullRequestEvery, "The server asks the source host about an open pull request of an issue every %s."),
+		lasts("PullRequestClosed", PullRequestClosed, "The server asks about a closed pull request every %s."),
+		lasts("PullRequestUnknown", PullRequestUnknown, "The server looks every %s for a connected account that has the repository of a pull request."),
 		lasts("PullRequestLook", PullRequestLook, "A look begins no further question to source hosts after %s."),
 		count("PullRequestCommits", PullRequestCommits, "A check of a fix asks a source host about at most %s commits."),
 		lasts("PullRequestWait", PullRequestWait, "A caller who links a pull request waits at most %s for the source host."),
 		count("PullRequestRows", PullRequestRows, "A look asks about at most %s pull requests of a shard."),
 		lasts("PullRequestTime", PullRequestTime, "A source host has %s to answer about a pull request."),
-		count("IssueCheckRows", IssueCheckRows, "One such look checks at most %s fixes of a shard."),
+		count("IssueCheckRows", IssueCheckRows, "A look for fixes to check takes at most %s of a shard."),
 		lasts("IssueDeployWait", IssueDeployWait, "A fix must be deployed within %s; else its check is abandoned."),
 		count("IssueVerdictExpected", IssueVerdictExpected,
 			"A fix is verified when the releases with it would have at least %s occurrences without it, and have none."),
-		lasts("IssueVerdictLeast", IssueVerdictLeast, "That takes at least %s."),
+		lasts("IssueVerdictLeast", IssueVerdictLeast, "A fix is verified at the earliest after %s."),
 		lasts("IssueVerdictMost", IssueVerdictMost, "A check without a result ends after %s."),
 		lasts("IssueRateWindow", IssueRateWindow, "The rate of an error before its fix is measured over %s."),
 		count("IssueVerdictAttempts", IssueVerdictAttempts, "A fix is checked at most %s times."),
@@ -179,7 +179,7 @@ func issues() []Limit {
 		characters("CommitShortest", CommitShortest, "The name of a commit has at least %s."),
 		characters("IssueFixVersion", IssueFixVersion, "The version that has a fix has at most %s."),
 		lasts("ErrorSumsFlush", ErrorSumsFlush, "An ingest node hands its sums of errors to the database every %s."),
-		lasts("ErrorSumsTimeout", ErrorSumsTimeout, "That may take %s."),
+		lasts("ErrorSumsTimeout", ErrorSumsTimeout, "The database has %s to take the sums of errors of an ingest node."),
 		size("ErrorSumsMemory", ErrorSumsMemory, "While the database does not answer, sums of %s wait on the node one by one; beyond, they are joined."),
 		count("ErrorSumsGroups", ErrorSumsGroups, "When more than %s groups are joined, their occurrences are counted by service."),
 		count("DefaultToolIssues", DefaultToolIssues, "A tool lists %s issues when a call does not say more."),

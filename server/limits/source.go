@@ -29,8 +29,8 @@ const (
 	DefaultPlatformEventPage = 100
 	// PlatformEndpoints is the largest number of endpoints with metrics of one account that are scraped.
 	PlatformEndpoints = 500
-	// ChatSync is that time for a chat workspace, and ChatPoll that for one whose provider does not tell of changes. ChatChannels is the largest
-	// number of channels in an answer.
+	// ChatSync is that time for a chat workspace, and ChatPoll that for one whose provider does not tell of changes. ChatChannels is the
+	// largest number of channels in an answer.
 	ChatSync     = 6 * time.Hour
 	ChatPoll     = time.Hour
 	ChatChannels = 1000
@@ -47,8 +47,8 @@ const (
 	PlatformToken = 4096
 	// HostingText bounds a name that a platform gives.
 	HostingText = 500
-	// ChatPause is the least time between two readings of a chat workspace after deliveries. ChatWait is the pause of a message whose workspace
-	// waits for a person.
+	// ChatPause is the least time between two readings of a chat workspace after deliveries. ChatWait is the pause of a message whose
+	// workspace waits for a person.
 	ChatPause = time.Minute
 	ChatWait  = 15 * time.Minute
 	// IntegrationRetryLeast and IntegrationRetryMost bound the pause after a failed synchronization, IntegrationProbe is the pause while

@@ -217,9 +217,9 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request, v *Viewer, l inte
 	})
 }
 
-// connect exchanges the code. The account on which this attempt installed the app is connected at once, and so is the account that the person
-// who began the attempt chose at the provider. Otherwise the person sees the accounts and chooses one, because a link of an API key may hold
-// the code of any account; without any account, the app has to be installed first.
+// connect exchanges the code. The account on which this attempt installed the app is connected at once, and so is the account that the
+// person who began the attempt chose at the provider. Otherwise the person sees the accounts and chooses one, because a link of an API key
+// may hold the code of any account; without any account, the app has to be installed first.
 func (p *Pages) connect(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
 	c integrations.Callback, state string,
 ) {

@@ -94,7 +94,7 @@ func (p *Prober) Probe(ctx context.Context, t Target) error {
 		return err
 	}
 	defer done()
-	c := converters.Get().(*converter) //nolint:forcetypeassert // the pool holds no other type
+	c := converters.Get().(*converter)
 	defer converters.Put(c)
 	c.begin(newIdentity(&t), time.Now(), nil)
 	return c.reader.read(page)

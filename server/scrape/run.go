@@ -116,7 +116,7 @@ func (s *Scraper) attempt(t *scheduled) attempted {
 	s.pace(t, err, started)
 	s.slots.convert <- struct{}{}
 	defer func() { <-s.slots.convert }()
-	c := converters.Get().(*converter) //nolint:forcetypeassert // the pool holds no other type
+	c := converters.Get().(*converter)
 	defer converters.Put(c)
 	added := 0
 	c.begin(t.id, started, nil)
@@ -200,7 +200,7 @@ func (s *Scraper) follow(t *scheduled, c *converter, p page, at time.Time) (adde
 		for h := range before {
 			gone = append(gone, h)
 		}
-		ending := converters.Get().(*converter) //nolint:forcetypeassert // the pool holds no other type
+		ending := converters.Get().(*converter)
 		s.endSeries(t, ending, gone, at)
 		ending.cut()
 		c.cut()
@@ -245,7 +245,7 @@ func (s *Scraper) end(t *scheduled) {
 	s.scrapes.Go(func() {
 		s.slots.convert <- struct{}{}
 		defer func() { <-s.slots.convert }()
-		c := converters.Get().(*converter) //nolint:forcetypeassert // the pool holds no other type
+		c := converters.Get().(*converter)
 		defer converters.Put(c)
 		now := time.Now()
 		c.begin(t.id, now, nil)

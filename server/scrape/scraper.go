@@ -80,7 +80,7 @@ type Scraper struct {
 		host, org    *keyed
 	}
 
-	ctx      context.Context //nolint:containedctx // it ends every scrape when the scraper is closed
+	ctx      context.Context // ends every scrape when the scraper is closed
 	cancel   context.CancelFunc
 	loops    sync.WaitGroup
 	scrapes  sync.WaitGroup

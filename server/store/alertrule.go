@@ -205,8 +205,8 @@ func presentJSON(text json.RawMessage) *json.RawMessage {
 	return &text
 }
 
-// DeleteAlertRule deletes a rule with its states, incidents and deliveries. farewell gets the open incidents that were told, and returns
-// the messages that take them back; they are sent, but not listed.
+// DeleteAlertRule deletes a rule with its states, incidents and deliveries. farewell gets the open incidents about which a message was
+// sent, and returns the messages about their end; they are sent, but not listed.
 func (s *Store) DeleteAlertRule(
 	ctx context.Context, org principal.OrgID, id uuid.UUID, farewell func(AlertRule, []AlertIncident) ([]NewDelivery, error),
 ) (txid string, err error) {

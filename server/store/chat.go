@@ -17,8 +17,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// ListChatChannels returns channels of a workspace by name. A text selects the channels whose name holds it, in any case. It also selects the
-// channel whose id it is.
+// ListChatChannels returns channels of a workspace by name. A text selects the channels whose name holds it, in any case. It also selects
+// the channel whose id it is.
 func (s *Store) ListChatChannels(ctx context.Context, org principal.OrgID, workspace uuid.UUID, text string, limit int) ([]ChatChannel, error) {
 	where := []predicate.ChatChannel{chatchannel.OrgID(string(org)), chatchannel.ConnectionID(workspace)}
 	if text != "" {

@@ -94,8 +94,8 @@ func addNames(into *map[string]time.Time, names map[string]time.Time, most int) 
 const errorSumsCounter = "error_sums/"
 
 // FlushErrorSums adds sums of a node to the inbox of issues. It stores the number of the flush in the same transaction, and a flush whose
-// number is not above the stored one does nothing. So a caller may repeat a flush whose outcome it does not know. Sums of organizations that do
-// not exist are dropped.
+// number is not above the stored one does nothing. So a caller may repeat a flush whose outcome it does not know. Sums of organizations
+// that do not exist are dropped.
 func (s *Store) FlushErrorSums(ctx context.Context, node string, flush int64, sums []ErrorSum) error {
 	return s.tx(ctx, "flush error sums", func(tx *ent.Tx) error {
 		id := errorSumsCounter + node

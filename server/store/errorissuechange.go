@@ -50,8 +50,8 @@ type IssueEvent struct {
 	Payload  map[string]any
 }
 
-// byKey is the condition that rows are of an organization, for a read of rows by their keys. SQLite has no statistics: it would take the index
-// of the organization, and look at all of its rows. A plus sign forbids that.
+// byKey is the condition that rows are of an organization, for a read of rows by their keys. SQLite has no statistics: it would take the
+// index of the organization, and look at all of its rows. A plus sign forbids that.
 func (s *Store) byKey(column string, org principal.OrgID) func(*entsql.Selector) {
 	return func(sel *entsql.Selector) {
 		if s.dialect == dialect.SQLite {

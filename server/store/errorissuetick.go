@@ -106,8 +106,8 @@ type UntoldIssues struct {
 	// Issues are those with enough occurrences, the first seen first. Count is their number; Issues has at most as many as were asked for.
 	Issues []*IssueRecord
 	Count  int
-	// Recent is the number of messages about issues since a time, to the destination that got the most of them. Digest is set if one of them was a
-	// digest.
+	// Recent is the number of messages about issues since a time, to the destination that got the most of them. Digest is set if one of them
+	// was a digest.
 	Recent int
 	Digest bool
 }

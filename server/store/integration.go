@@ -216,7 +216,8 @@ func (s *Store) NextIntegrationDue(ctx context.Context, shard int) (time.Time, e
 }
 
 // RenewIntegrationCredentials stores renewed credentials of an account. It needs no lease: the provider may have ended the old ones, so the
-// new ones count whoever has them. ErrIntegrationChanged: the account was connected again, or another process renewed its credentials.
+// new ones count, with or without a lease. ErrIntegrationChanged: the account was connected again, or another process renewed its
+// credentials.
 func (s *Store) RenewIntegrationCredentials(ctx context.Context, of IntegrationConnection, sealed []byte) (c IntegrationConnection, err error) {
 	err = s.tx(ctx, "renew credentials", func(tx *ent.Tx) error {
 		row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)

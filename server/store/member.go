@@ -67,8 +67,8 @@ func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal
 	return out, err
 }
 
-// DeleteMembership ends a membership. It revokes the user's grants to programs in the organization, and removes the user's links with persons
-// of providers. ErrNotFound: the user is not a member. ErrLastAdministrator: no administrator would be left.
+// DeleteMembership ends a membership. It revokes the user's grants to programs in the organization, and removes the user's links with
+// persons of providers. ErrNotFound: the user is not a member. ErrLastAdministrator: no administrator would be left.
 func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
 	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockMember(ctx, tx, org, user, true)

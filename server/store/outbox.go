@@ -24,9 +24,9 @@ type OutboxBusy struct {
 	Destinations  []uuid.UUID
 }
 
-// DueDeliveries returns deliveries of a shard that can be sent now, the longest due first. It leaves out those whose destination pauses, and
-// those that must wait for an earlier message about the same incident. A delivery with the status `processing` was begun by a
-// worker that did not end it.
+// DueDeliveries returns deliveries of a shard that can be sent now, the longest due first. It leaves out those whose destination pauses,
+// and those that must wait for an earlier message about the same incident. A delivery with the status `processing` was begun by a worker
+// that did not end it.
 func (s *Store) DueDeliveries(ctx context.Context, shard int, now time.Time, busy OutboxBusy, limit int) ([]Delivery, error) {
 	now = utc(now)
 	unfinished := []any{DeliveryQueued, DeliveryProcessing}

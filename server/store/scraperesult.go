@@ -25,7 +25,8 @@ type ScrapeResult struct {
 }
 
 // RecordScrapes writes the results to their targets, in one transaction. A target that was deleted is left out, and so are results of a
-// process that lost the lease of the target: the holder records its own. A success keeps the time; a failure keeps that of the last success.
+// process that lost the lease of the target: the holder records its own. A success keeps the time; a failure keeps that of the last
+// success.
 func (s *Store) RecordScrapes(ctx context.Context, results []ScrapeResult) error {
 	if len(results) == 0 {
 		return nil

@@ -111,7 +111,7 @@ export class Transport {
       wait = await this.judge(b, r);
       if (!wait) this.failures = 0;
     } catch {
-      // A network error says nothing of its cause: the server is away, or an extension of the browser blocks it.
+      // A network error says nothing of its cause: the server does not answer, or an extension of the browser blocks it.
       wait = this.again(b, 0);
       if (!wait && ++this.failures >= maxFailures) this.giveUp("the server cannot be reached");
     }

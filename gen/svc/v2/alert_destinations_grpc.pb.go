@@ -43,8 +43,8 @@ type AlertDestinationsServiceClient interface {
 	// The fields depend on `type`; each field names its type, and a field of another type is refused with `AlertValidationError`. Secrets are
 	// stored encrypted, and no answer holds them. Requests go to public addresses only: a URL that leads to a private network is refused.
 	// The key of a `pagerduty` destination is checked with a harmless request to PagerDuty. `chat` needs a connected workspace, of which
-	// `listChatWorkspaceDestinations` shows the channels. `hazel-oauth` has no provider, so it is always refused. `email` needs a mail server in
-	// the settings of svc.
+	// `listChatWorkspaceDestinations` shows the channels. `hazel-oauth` has no provider, so it is always refused. `email` needs a mail server
+	// in the settings of svc.
 	CreateAlertDestination(ctx context.Context, in *CreateAlertDestinationRequest, opts ...grpc.CallOption) (*AlertDestinationMutationResponse, error)
 	// List the chats of a Telegram bot.
 	//
@@ -165,8 +165,8 @@ type AlertDestinationsServiceServer interface {
 	// The fields depend on `type`; each field names its type, and a field of another type is refused with `AlertValidationError`. Secrets are
 	// stored encrypted, and no answer holds them. Requests go to public addresses only: a URL that leads to a private network is refused.
 	// The key of a `pagerduty` destination is checked with a harmless request to PagerDuty. `chat` needs a connected workspace, of which
-	// `listChatWorkspaceDestinations` shows the channels. `hazel-oauth` has no provider, so it is always refused. `email` needs a mail server in
-	// the settings of svc.
+	// `listChatWorkspaceDestinations` shows the channels. `hazel-oauth` has no provider, so it is always refused. `email` needs a mail server
+	// in the settings of svc.
 	CreateAlertDestination(context.Context, *CreateAlertDestinationRequest) (*AlertDestinationMutationResponse, error)
 	// List the chats of a Telegram bot.
 	//

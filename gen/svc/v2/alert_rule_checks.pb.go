@@ -689,8 +689,8 @@ type AlertCheckPoint struct {
 	ErrorCount int64 `protobuf:"varint,7,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	// Checks that opened or resolved an incident.
 	TransitionCount int64 `protobuf:"varint,8,opt,name=transition_count,json=transitionCount" json:"transition_count,omitempty"`
-	// The value of the bucket that is nearest to a breach by the comparator of the rule now: for lt and lte the lowest, else the highest. Null
-	// without a value.
+	// The value of the bucket that is nearest to a breach by the comparator of the rule now: for lt and lte the lowest, else the highest.
+	// Null without a value.
 	ObservedValue *float64 `protobuf:"fixed64,9,opt,name=observed_value,json=observedValue" json:"observed_value,omitempty"`
 	// The threshold of the last check of the bucket.
 	Threshold     float64 `protobuf:"fixed64,10,opt,name=threshold" json:"threshold,omitempty"`

@@ -70,8 +70,8 @@ type AlertRulesServiceClient interface {
 	PreviewAlertRule(ctx context.Context, in *PreviewAlertRuleRequest, opts ...grpc.CallOption) (*AlertRulePreview, error)
 	// Mute an alert rule.
 	//
-	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, incidents that are still open are
-	// told. An incident that was told before is taken back even during the mute, when it resolves.
+	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, the server sends messages about
+	// incidents that are still open. If it sent a message about an incident before, it reports the end of that incident during the mute, too.
 	MuteAlertRule(ctx context.Context, in *MuteAlertRuleRequest, opts ...grpc.CallOption) (*AlertRuleMutationResponse, error)
 	// List the checks of an alert rule.
 	//
@@ -232,8 +232,8 @@ type AlertRulesServiceServer interface {
 	PreviewAlertRule(context.Context, *PreviewAlertRuleRequest) (*AlertRulePreview, error)
 	// Mute an alert rule.
 	//
-	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, incidents that are still open are
-	// told. An incident that was told before is taken back even during the mute, when it resolves.
+	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, the server sends messages about
+	// incidents that are still open. If it sent a message about an incident before, it reports the end of that incident during the mute, too.
 	MuteAlertRule(context.Context, *MuteAlertRuleRequest) (*AlertRuleMutationResponse, error)
 	// List the checks of an alert rule.
 	//

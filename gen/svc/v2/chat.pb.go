@@ -208,8 +208,8 @@ type ChatWorkspace struct {
 	// Time of the first connect.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
 	// State: `error`: the last requests failed, and the server tries again. `reconnect_needed`: the app was removed at the provider, or the
-	// provider refuses its access or a permission, until a person connects the workspace again. `disconnected`: the provider no longer knows the
-	// workspace; neither Slack nor Discord says so.
+	// provider refuses its access or a permission, until a person connects the workspace again. `disconnected`: the provider no longer knows
+	// the workspace; neither Slack nor Discord says so.
 	Status string `protobuf:"bytes,8,opt,name=status" json:"status,omitempty"`
 	// The last problem with the workspace. Null without one.
 	Error *string `protobuf:"bytes,9,opt,name=error" json:"error,omitempty"`

@@ -58,8 +58,8 @@ type DatabasePlatformServiceClient interface {
 	SelectPlanetScaleOrganization(ctx context.Context, in *SelectPlanetScaleOrganizationRequest, opts ...grpc.CallOption) (*PlanetScaleIntegration, error)
 	// Set the service token for metrics.
 	//
-	// Checks the token at PlanetScale, and stores it encrypted. It needs the permission `read_metrics_endpoints`. The token is used for metrics
-	// only.
+	// Checks the token at PlanetScale, and stores it encrypted. It needs the permission `read_metrics_endpoints`. The token is used for
+	// metrics only.
 	SetPlanetScaleMetricsToken(ctx context.Context, in *SetPlanetScaleMetricsTokenRequest, opts ...grpc.CallOption) (*PlanetScaleIntegration, error)
 	// Disconnect the database platform.
 	//
@@ -72,8 +72,9 @@ type DatabasePlatformServiceClient interface {
 	ListPlanetScaleDatabases(ctx context.Context, in *ListPlanetScaleDatabasesRequest, opts ...grpc.CallOption) (*ListPlanetScaleDatabasesResponse, error)
 	// Get the webhook address.
 	//
-	// Returns the address that an administrator enters at PlanetScale, so that events appear at once. The address is secret, because PlanetScale
-	// signs deliveries with a secret of its own that this server does not know. A delivery only makes the server read the account again.
+	// Returns the address that an administrator enters at PlanetScale, so that events appear at once. The address is secret, because
+	// PlanetScale signs deliveries with a secret of its own that this server does not know. A delivery only makes the server read the account
+	// again.
 	GetPlanetScaleWebhookConfig(ctx context.Context, in *GetPlanetScaleWebhookConfigRequest, opts ...grpc.CallOption) (*PlanetScaleWebhookConfig, error)
 	// Query insights about queries.
 	//
@@ -82,8 +83,8 @@ type DatabasePlatformServiceClient interface {
 	QueryPlanetScaleQueryInsights(ctx context.Context, in *QueryPlanetScaleQueryInsightsRequest, opts ...grpc.CallOption) (*QueryPlanetScaleQueryInsightsResponse, error)
 	// List events.
 	//
-	// Returns what happened to databases and branches of the selected organization, the newest first: deploy requests, and entries of the audit
-	// log. Events are kept for 30 days.
+	// Returns what happened to databases and branches of the selected organization, the newest first: deploy requests, and entries of the
+	// audit log. Events are kept for 30 days.
 	ListPlanetScaleEvents(ctx context.Context, in *ListPlanetScaleEventsRequest, opts ...grpc.CallOption) (*ListPlanetScaleEventsResponse, error)
 }
 
@@ -222,8 +223,8 @@ type DatabasePlatformServiceServer interface {
 	SelectPlanetScaleOrganization(context.Context, *SelectPlanetScaleOrganizationRequest) (*PlanetScaleIntegration, error)
 	// Set the service token for metrics.
 	//
-	// Checks the token at PlanetScale, and stores it encrypted. It needs the permission `read_metrics_endpoints`. The token is used for metrics
-	// only.
+	// Checks the token at PlanetScale, and stores it encrypted. It needs the permission `read_metrics_endpoints`. The token is used for
+	// metrics only.
 	SetPlanetScaleMetricsToken(context.Context, *SetPlanetScaleMetricsTokenRequest) (*PlanetScaleIntegration, error)
 	// Disconnect the database platform.
 	//
@@ -236,8 +237,9 @@ type DatabasePlatformServiceServer interface {
 	ListPlanetScaleDatabases(context.Context, *ListPlanetScaleDatabasesRequest) (*ListPlanetScaleDatabasesResponse, error)
 	// Get the webhook address.
 	//
-	// Returns the address that an administrator enters at PlanetScale, so that events appear at once. The address is secret, because PlanetScale
-	// signs deliveries with a secret of its own that this server does not know. A delivery only makes the server read the account again.
+	// Returns the address that an administrator enters at PlanetScale, so that events appear at once. The address is secret, because
+	// PlanetScale signs deliveries with a secret of its own that this server does not know. A delivery only makes the server read the account
+	// again.
 	GetPlanetScaleWebhookConfig(context.Context, *GetPlanetScaleWebhookConfigRequest) (*PlanetScaleWebhookConfig, error)
 	// Query insights about queries.
 	//
@@ -246,8 +248,8 @@ type DatabasePlatformServiceServer interface {
 	QueryPlanetScaleQueryInsights(context.Context, *QueryPlanetScaleQueryInsightsRequest) (*QueryPlanetScaleQueryInsightsResponse, error)
 	// List events.
 	//
-	// Returns what happened to databases and branches of the selected organization, the newest first: deploy requests, and entries of the audit
-	// log. Events are kept for 30 days.
+	// Returns what happened to databases and branches of the selected organization, the newest first: deploy requests, and entries of the
+	// audit log. Events are kept for 30 days.
 	ListPlanetScaleEvents(context.Context, *ListPlanetScaleEventsRequest) (*ListPlanetScaleEventsResponse, error)
 	mustEmbedUnimplementedDatabasePlatformServiceServer()
 }

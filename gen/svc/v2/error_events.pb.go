@@ -738,8 +738,8 @@ type ErrorEventDetail struct {
 	Burst *ErrorEventBurst `protobuf:"bytes,26,opt,name=burst" json:"burst,omitempty"`
 	// Calls of `stacktrace` and of its causes, the innermost call of each error first; at most 50. Empty without a stack that can be read.
 	Frames []*ErrorFrame `protobuf:"bytes,27,rep,name=frames" json:"frames,omitempty"`
-	// Why no frame has a source, if a person can do something about it: `No connected account gives access to the repository …`. Null if frames
-	// have sources, if no repository is connected and telemetry names none, and for callers who may not read source code.
+	// Why no frame has a source, if a person can do something about it: `No connected account gives access to the repository …`. Null if
+	// frames have sources, if no repository is connected and telemetry names none, and for callers who may not read source code.
 	SourceProblem *string `protobuf:"bytes,28,opt,name=source_problem,json=sourceProblem" json:"source_problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1071,8 +1071,8 @@ func (x *ErrorFrame) GetSource() *ErrorFrameSource {
 	return nil
 }
 
-// The place of a call in a commit of a connected repository. The file exists in the commit and has the line, and at least three calls of the
-// program prove how its paths lie in the repository.
+// The place of a call in a commit of a connected repository. The file exists in the commit and has the line, and at least three calls of
+// the program prove how its paths lie in the repository.
 type ErrorFrameSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the repository, `repo_…`.
@@ -1083,9 +1083,9 @@ type ErrorFrameSource struct {
 	Path string `protobuf:"bytes,3,opt,name=path" json:"path,omitempty"`
 	// The commit.
 	CommitSha string `protobuf:"bytes,4,opt,name=commit_sha,json=commitSha" json:"commit_sha,omitempty"`
-	// How the commit is known: `exact` if telemetry names it (vcs.ref.head.revision, deployment.commit_sha, or a commit as service.version), `tag`
-	// if a tag has the name of service.version, `deployment` if a connected hosting platform had deployed it for the service then, `branch` if
-	// none of these: the newest commit of the tracked branch, whose lines may have moved.
+	// How the commit is known: `exact` if telemetry names it (vcs.ref.head.revision, deployment.commit_sha, or a commit as service.version),
+	// `tag` if a tag has the name of service.version, `deployment` if a connected hosting platform had deployed it for the service then,
+	// `branch` if none of these: the newest commit of the tracked branch, whose lines may have moved.
 	Confidence string `protobuf:"bytes,5,opt,name=confidence" json:"confidence,omitempty"`
 	// Page of the line at the source host.
 	HtmlUrl string `protobuf:"bytes,6,opt,name=html_url,json=htmlUrl" json:"html_url,omitempty"`

@@ -165,9 +165,10 @@ type ErrorIssuePullRequest struct {
 	LinkedByActor *Actor `protobuf:"bytes,13,opt,name=linked_by_actor,json=linkedByActor" json:"linked_by_actor,omitempty"`
 	// Time of the link.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
-	// Time at which the source host last told the state; null if it never did. The server asks again while the pull request is open.
+	// Time at which the source host last gave the state; null if it never did. The server asks again while the pull request is open.
 	CheckedAt *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=checked_at,json=checkedAt" json:"checked_at,omitempty"`
-	// Reason why the source host did not tell the state at the last attempt. Then the state is the last one that was told or reported.
+	// Reason why the source host did not give the state at the last attempt. Then the state is the last one that the host gave or a person
+	// reported.
 	CheckProblem  *string `protobuf:"bytes,16,opt,name=check_problem,json=checkProblem" json:"check_problem,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

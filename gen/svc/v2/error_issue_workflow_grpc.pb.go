@@ -91,8 +91,8 @@ type ErrorIssueWorkflowServiceClient interface {
 	// Link a pull request to an error issue.
 	//
 	// Links a pull request by its URL. If the organization has connected an account with its repository, the server reads the title and the
-	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request moves
-	// the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
+	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request
+	// moves the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
 	LinkErrorIssuePullRequest(ctx context.Context, in *LinkErrorIssuePullRequestRequest, opts ...grpc.CallOption) (*ErrorIssuePullRequest, error)
 	// Unlink a pull request from an error issue.
 	//
@@ -349,8 +349,8 @@ type ErrorIssueWorkflowServiceServer interface {
 	// Link a pull request to an error issue.
 	//
 	// Links a pull request by its URL. If the organization has connected an account with its repository, the server reads the title and the
-	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request moves
-	// the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
+	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request
+	// moves the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
 	LinkErrorIssuePullRequest(context.Context, *LinkErrorIssuePullRequestRequest) (*ErrorIssuePullRequest, error)
 	// Unlink a pull request from an error issue.
 	//

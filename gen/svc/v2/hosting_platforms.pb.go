@@ -653,7 +653,8 @@ type ConnectHostingPlatformRequest struct {
 	Platform string `protobuf:"bytes,1,opt,name=platform" json:"platform,omitempty"`
 	// Access token of the platform. Best is one whose scope is a team, a workspace or a project.
 	Token string `protobuf:"bytes,2,opt,name=token" json:"token,omitempty"`
-	// Vercel: identifier or short name of the team. Railway: identifier or name of the workspace. It may be left out if the token sees one only.
+	// Vercel: identifier or short name of the team. Railway: identifier or name of the workspace. It may be left out if the token sees one
+	// only.
 	Team          string `protobuf:"bytes,3,opt,name=team" json:"team,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

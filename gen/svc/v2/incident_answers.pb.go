@@ -172,7 +172,8 @@ type Incident struct {
 	Confidence float64 `protobuf:"fixed64,12,opt,name=confidence" json:"confidence,omitempty"`
 	// Path of the API read that shows the most about the incident.
 	NextPath string `protobuf:"bytes,13,opt,name=next_path,json=nextPath" json:"next_path,omitempty"`
-	// Markers of these services from 20 minutes before the begin to the end, and markers for all services; the latest comes first, at most 10.
+	// Markers of these services from 20 minutes before the begin to the end, and markers for all services; the latest comes first, at most
+	// 10.
 	Markers       []*Marker `protobuf:"bytes,14,rep,name=markers" json:"markers,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -309,7 +310,8 @@ func (x *Incident) GetMarkers() []*Marker {
 // The likeliest cause of an incident.
 type IncidentCause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Kind of the cause. A `marker` is an event that somebody reported shortly before. An `attribute` sets the failed or slow spans apart: a host, a region, a customer or a feature flag.
+	// Kind of the cause. A `marker` is an event that somebody reported shortly before. An `attribute` sets the failed or slow spans apart: a
+	// host, a region, a customer or a feature flag.
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
 	// A sentence about the cause, with figures.
 	Statement string `protobuf:"bytes,2,opt,name=statement" json:"statement,omitempty"`

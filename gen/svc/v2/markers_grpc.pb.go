@@ -38,8 +38,8 @@ type MarkersServiceClient interface {
 	ListMarkers(ctx context.Context, in *ListMarkersRequest, opts ...grpc.CallOption) (*ListMarkersResponse, error)
 	// Create a marker.
 	//
-	// A deployment pipeline, a service for feature flags or a person says what happened. Searches for incidents name the marker shortly before
-	// the first symptom.
+	// A deployment pipeline, a service for feature flags or a person says what happened. Searches for incidents name the marker shortly
+	// before the first symptom.
 	CreateMarker(ctx context.Context, in *CreateMarkerRequest, opts ...grpc.CallOption) (*Marker, error)
 	// Get a marker.
 	//
@@ -125,8 +125,8 @@ type MarkersServiceServer interface {
 	ListMarkers(context.Context, *ListMarkersRequest) (*ListMarkersResponse, error)
 	// Create a marker.
 	//
-	// A deployment pipeline, a service for feature flags or a person says what happened. Searches for incidents name the marker shortly before
-	// the first symptom.
+	// A deployment pipeline, a service for feature flags or a person says what happened. Searches for incidents name the marker shortly
+	// before the first symptom.
 	CreateMarker(context.Context, *CreateMarkerRequest) (*Marker, error)
 	// Get a marker.
 	//

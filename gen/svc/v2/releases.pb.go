@@ -203,8 +203,8 @@ type Release struct {
 	FirstSeen *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=first_seen,json=firstSeen" json:"first_seen,omitempty"`
 	// Last minute of the window in which the version sent spans.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	// The state at the end of the window. A `current` version still sends spans, or was the last to do so. A `replaced` one ended when a later
-	// version had begun. A `rolled_back` one ended while an earlier version went on.
+	// The state at the end of the window. A `current` version still sends spans, or was the last to do so. A `replaced` one ended when a
+	// later version had begun. A `rolled_back` one ended while an earlier version went on.
 	State string `protobuf:"bytes,7,opt,name=state" json:"state,omitempty"`
 	// Estimated number of entry spans, corrected for sampling; of all spans for a service without entry spans.
 	EstimatedSpanCount float64 `protobuf:"fixed64,8,opt,name=estimated_span_count,json=estimatedSpanCount" json:"estimated_span_count,omitempty"`

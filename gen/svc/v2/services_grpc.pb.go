@@ -64,8 +64,8 @@ type ServicesServiceClient interface {
 	ListServiceReleases(ctx context.Context, in *ListServiceReleasesRequest, opts ...grpc.CallOption) (*ServiceReleases, error)
 	// Search releases.
 	//
-	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times, the
-	// error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
+	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times,
+	// the error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
 	SearchReleases(ctx context.Context, in *SearchReleasesRequest, opts ...grpc.CallOption) (*ReleaseList, error)
 }
 
@@ -183,8 +183,8 @@ type ServicesServiceServer interface {
 	ListServiceReleases(context.Context, *ListServiceReleasesRequest) (*ServiceReleases, error)
 	// Search releases.
 	//
-	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times, the
-	// error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
+	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times,
+	// the error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
 	SearchReleases(context.Context, *SearchReleasesRequest) (*ReleaseList, error)
 	mustEmbedUnimplementedServicesServiceServer()
 }

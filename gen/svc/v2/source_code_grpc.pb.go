@@ -35,9 +35,9 @@ const (
 type SourceCodeServiceClient interface {
 	// Search the source code.
 	//
-	// Searches all text files of one commit. Words must all be in a file, `"…"` is a phrase, `/…/` a regular expression (RE2). A query without
-	// capital letters ignores case. The server searches its own copy of the commit; the first search of a commit makes the copy, and answers
-	// `vcs_not_ready` if that takes longer than a few seconds.
+	// Searches all text files of one commit. Words must all be in a file, `"…"` is a phrase, `/…/` a regular expression (RE2). A query
+	// without capital letters ignores case. The server searches its own copy of the commit; the first search of a commit makes the copy, and
+	// answers `vcs_not_ready` if that takes longer than a few seconds.
 	SearchSourceCode(ctx context.Context, in *SearchSourceCodeRequest, opts ...grpc.CallOption) (*SourceMatches, error)
 	// Read a file.
 	//
@@ -126,9 +126,9 @@ func (c *sourceCodeServiceClient) ListSourceCiRuns(ctx context.Context, in *List
 type SourceCodeServiceServer interface {
 	// Search the source code.
 	//
-	// Searches all text files of one commit. Words must all be in a file, `"…"` is a phrase, `/…/` a regular expression (RE2). A query without
-	// capital letters ignores case. The server searches its own copy of the commit; the first search of a commit makes the copy, and answers
-	// `vcs_not_ready` if that takes longer than a few seconds.
+	// Searches all text files of one commit. Words must all be in a file, `"…"` is a phrase, `/…/` a regular expression (RE2). A query
+	// without capital letters ignores case. The server searches its own copy of the commit; the first search of a commit makes the copy, and
+	// answers `vcs_not_ready` if that takes longer than a few seconds.
 	SearchSourceCode(context.Context, *SearchSourceCodeRequest) (*SourceMatches, error)
 	// Read a file.
 	//

@@ -139,7 +139,7 @@ type SourceConnection struct {
 	Status string `protobuf:"bytes,9,opt,name=status" json:"status,omitempty"`
 	// The last problem with the account. Null without one.
 	Error *string `protobuf:"bytes,10,opt,name=error" json:"error,omitempty"`
-	// Who may read source code through the account: all members of the organization, its administrators, or nobody.
+	// The people who may read source code through the account: all members of the organization, its administrators, or nobody.
 	CodeAccess string `protobuf:"bytes,11,opt,name=code_access,json=codeAccess" json:"code_access,omitempty"`
 	// Permissions that the account did not grant, and that some answers need.
 	MissingPermissions []string `protobuf:"bytes,12,rep,name=missing_permissions,json=missingPermissions" json:"missing_permissions,omitempty"`
@@ -486,7 +486,7 @@ type UpdateSourceConnectionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `intg_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// Who may read source code through the account: all members of the organization, its administrators, or nobody.
+	// The people who may read source code through the account: all members of the organization, its administrators, or nobody.
 	CodeAccess    string `protobuf:"bytes,2,opt,name=code_access,json=codeAccess" json:"code_access,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

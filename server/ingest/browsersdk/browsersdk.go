@@ -39,7 +39,7 @@ func Built() (*Files, error) {
 func New(files fs.FS) (*Files, error) {
 	text, err := fs.ReadFile(files, "manifest.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // nil files are a value that callers pass on
+		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("browsersdk: %w", err)

@@ -131,8 +131,8 @@ func (l *Ledger) forget() error {
 	return l.rewrite()
 }
 
-// shrink bounds the file and the memory while the database is away: entries become one, and if that is not enough, groups become one a
-// service. Entries that a flush may have stored stay as they are.
+// shrink bounds the file and the memory while the database does not answer: entries become one, and if that is not enough, groups become
+// one a service. Entries that a flush may have stored stay as they are.
 func (l *Ledger) shrink() error {
 	if l.size < limits.ErrorSumsMemory {
 		return nil

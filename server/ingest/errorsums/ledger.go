@@ -1,8 +1,8 @@
 // Package errorsums carries sums of errors from the ingest pipeline to the issues in the relational database, each exactly once.
 //
-// The pipeline appends the sums of stored batches to a file, and then writes its checkpoint, which names the last entry. A crash between the
-// two leaves an entry that no checkpoint names: the next start drops it, and the pipeline stores its batch and appends its sums again. The
-// ledger flushes only entries that a checkpoint names. A flush has the number of its last entry, which the database stores in the same
+// The pipeline appends the sums of stored batches to a file, and then writes its checkpoint, which names the last entry. A crash between
+// the two leaves an entry that no checkpoint names: the next start drops it, and the pipeline stores its batch and appends its sums again.
+// The ledger flushes only entries that a checkpoint names. A flush has the number of its last entry, which the database stores in the same
 // transaction, so entries that it has are never flushed again.
 package errorsums
 

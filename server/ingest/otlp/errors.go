@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
 
-// Spans and log records with an error get the fingerprint of its group. It is made of the stored values, so whoever reads a row can make it
-// again. Rows without an error cost a few comparisons.
+// Spans and log records with an error get the fingerprint of its group. It is made of the stored values, so it can be made again from a
+// row. Rows without an error cost a few comparisons.
 
 const (
 	exceptionEvent   = "exception"

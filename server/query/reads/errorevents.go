@@ -19,8 +19,8 @@ type ErrorFilters struct {
 	Logs bool
 }
 
-// Fingerprints reads the hashes of error issues. Issues of other kinds have texts, which are left out. The list is never nil, so that an issue
-// without a fingerprint selects nothing.
+// Fingerprints reads the hashes of error issues. Issues of other kinds have texts, which are left out. The list is never nil, so that an
+// issue without a fingerprint selects nothing.
 func Fingerprints(hashes []string) []uint64 {
 	out := []uint64{}
 	for _, hash := range hashes {

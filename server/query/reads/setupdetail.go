@@ -16,7 +16,8 @@ type SetupPeerRow struct {
 	Calls    uint64   `ch:"Calls"`
 }
 
-// SetupPeers gives a SetupPeerRow for each address that calls name by peer.service, at most 1000; the address with the most calls comes first.
+// SetupPeers gives a SetupPeerRow for each address that calls name by peer.service, at most 1000; the address with the most calls comes
+// first.
 func SetupPeers(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
@@ -102,8 +103,8 @@ type SetupRestartRow struct {
 	Starts      uint64 `ch:"Starts"`
 }
 
-// SetupRestarts gives a SetupRestartRow for each cumulative counter of which one series began more often than the given number in the window,
-// at most 100; the counter that began most often comes first.
+// SetupRestarts gives a SetupRestartRow for each cumulative counter of which one series began more often than the given number in the
+// window, at most 100; the counter that began most often comes first.
 func SetupRestarts(w query.Window, starts uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
@@ -129,8 +130,8 @@ type SetupKeyUseRow struct {
 	Uses  uint64 `ch:"Uses"`
 }
 
-// SetupKeyUse gives a SetupKeyUseRow for each of the keys that spans or their resources carry in the window, by scope. The key `*` stands for
-// all other keys together.
+// SetupKeyUse gives a SetupKeyUseRow for each of the keys that spans or their resources carry in the window, by scope. The key `*` stands
+// for all other keys together.
 func SetupKeyUse(w query.Window, keys []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", w.Start.Unix())+", 'UTC'))",

@@ -25,9 +25,9 @@ type SignalRow struct {
 // kindsOfSignals is the number of signals, and so of the rows that a service can have.
 const kindsOfSignals = 5
 
-// Signals gives the SignalRow of each signal for all services together, then those of each service, busiest service first. It has the rows of
-// at least the given number of services. Spans and data points come from rollups, so the minute or hour that the window cuts at its start
-// counts whole. The other signals cost a read of a few small columns.
+// Signals gives the SignalRow of each signal for all services together, then those of each service, busiest service first. It has the rows
+// of at least the given number of services. Spans and data points come from rollups, so the minute or hour that the window cuts at its
+// start counts whole. The other signals cost a read of a few small columns.
 func Signals(w query.Window, services int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	minute := "toDateTime(" + b.Bind("start_minute", "Int64", w.Start.Truncate(time.Minute).Unix()) + ", 'UTC')"

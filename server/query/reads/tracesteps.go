@@ -11,7 +11,8 @@ import (
 // the usual page the steps read far less, because each step uses the results of the step before.
 
 // latestFirst is the order of spans and of log records from the latest on. It follows the sort key, which ends in the second: rows of one
-// service are read from the end until there are enough. Installations from before have a key that ends in the nanosecond, and follow it, too.
+// service are read from the end until there are enough. Installations from before have a key that ends in the nanosecond, and follow it,
+// too.
 const latestFirst = "toStartOfSecond(Timestamp) DESC, Timestamp DESC"
 
 // SpanHorizon gives one TraceHorizonRow. It takes the latest limit matching spans of a slice and gives the start of the earliest

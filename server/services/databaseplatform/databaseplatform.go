@@ -248,7 +248,7 @@ func (s *Service) SelectPlanetScaleOrganization(ctx context.Context, req *svcv2.
 		return nil, s.upstream(ctx, a.row, err)
 	}
 	if !slices.ContainsFunc(list, func(o planetscale.Organization) bool { return o.Name == req.GetOrganization() }) {
-		return nil, invalid("organization", "is none that the account reaches; listPlanetScaleOrganizations shows them")
+		return nil, invalid("organization", "is not an organization that the account can reach; listPlanetScaleOrganizations shows those")
 	}
 	for field, patterns := range map[string][]string{"include_branches": req.GetIncludeBranches(), "exclude_branches": req.GetExcludeBranches()} {
 		if err := planetscale.CheckPatterns(patterns); err != nil {

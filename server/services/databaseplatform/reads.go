@@ -161,7 +161,7 @@ func (s *Service) branchOf(ctx context.Context, a account, req *svcv2.QueryPlane
 		if branch == "" {
 			return "", invalid("branch", "must be given: the database has no production branch")
 		}
-		return "", invalid("branch", fmt.Sprintf("is none of the %d branches of the database; listPlanetScaleDatabases shows them", len(d.Branches)))
+		return "", invalid("branch", fmt.Sprintf("is not one of the %d branches of the database; listPlanetScaleDatabases shows them", len(d.Branches)))
 	}
 	return "", invalid("database", "is none of the organization; listPlanetScaleDatabases shows them")
 }

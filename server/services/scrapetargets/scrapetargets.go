@@ -45,7 +45,7 @@ type Service struct {
 	Config
 	// probes are the probes of new targets that run.
 	probes sync.WaitGroup
-	stop   context.Context //nolint:containedctx // it ends the probes when the service is closed
+	stop   context.Context // ends the probes when the service is closed
 	cancel context.CancelFunc
 	slots  chan struct{}
 }

@@ -81,7 +81,7 @@ func testScrapeTargets(t *testing.T, f *fixture) {
 		}
 	}
 	if told != 4 {
-		t.Errorf("%d changes were told, want 4: %v", told, list)
+		t.Errorf("%d changes were reported, want 4: %v", told, list)
 	}
 	var actions []string
 	entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{ResourceID: publicid.Encode(publicid.ScrapeTarget, made.ID)}, 0, 10)

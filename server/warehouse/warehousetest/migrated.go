@@ -16,8 +16,8 @@ import (
 // needs it makes it. `make test` gives each run an empty one, so it always has the migrations of the sources.
 const envMigrated = "SVC_TEST_MIGRATED"
 
-// CopyMigrated makes the data folder of an engine that has all migrations, if the run has a folder to copy from and the data folder does not
-// exist. Copying takes a tenth of the processor time of the migrations. The engine then migrates as usual, and finds nothing to do.
+// CopyMigrated makes the data folder of an engine that has all migrations, if the run has a folder to copy from and the data folder does
+// not exist. Copying takes a tenth of the processor time of the migrations. The engine then migrates as usual, and finds nothing to do.
 func CopyMigrated(ctx context.Context, dataDir string) error {
 	shared := os.Getenv(envMigrated)
 	if shared == "" {

@@ -100,8 +100,8 @@ type AlertRulesServiceClient interface {
 	PreviewAlertRule(context.Context, *v2.PreviewAlertRuleRequest) (*v2.AlertRulePreview, error)
 	// Mute an alert rule.
 	//
-	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, incidents that are still open are
-	// told. An incident that was told before is taken back even during the mute, when it resolves.
+	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, the server sends messages about
+	// incidents that are still open. If it sent a message about an incident before, it reports the end of that incident during the mute, too.
 	MuteAlertRule(context.Context, *v2.MuteAlertRuleRequest) (*v2.AlertRuleMutationResponse, error)
 	// List the checks of an alert rule.
 	//
@@ -328,8 +328,8 @@ type AlertRulesServiceHandler interface {
 	PreviewAlertRule(context.Context, *v2.PreviewAlertRuleRequest) (*v2.AlertRulePreview, error)
 	// Mute an alert rule.
 	//
-	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, incidents that are still open are
-	// told. An incident that was told before is taken back even during the mute, when it resolves.
+	// A muted rule is evaluated, and opens and resolves incidents, without messages. When the mute ends, the server sends messages about
+	// incidents that are still open. If it sent a message about an incident before, it reports the end of that incident during the mute, too.
 	MuteAlertRule(context.Context, *v2.MuteAlertRuleRequest) (*v2.AlertRuleMutationResponse, error)
 	// List the checks of an alert rule.
 	//

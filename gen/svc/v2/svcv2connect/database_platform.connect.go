@@ -88,8 +88,8 @@ type DatabasePlatformServiceClient interface {
 	SelectPlanetScaleOrganization(context.Context, *v2.SelectPlanetScaleOrganizationRequest) (*v2.PlanetScaleIntegration, error)
 	// Set the service token for metrics.
 	//
-	// Checks the token at PlanetScale, and stores it encrypted. It needs the permission `read_metrics_endpoints`. The token is used for metrics
-	// only.
+	// Checks the token at PlanetScale, and stores it encrypted. It needs the permission `read_metrics_endpoints`. The token is used for
+	// metrics only.
 	SetPlanetScaleMetricsToken(context.Context, *v2.SetPlanetScaleMetricsTokenRequest) (*v2.PlanetScaleIntegration, error)
 	// Disconnect the database platform.
 	//
@@ -102,8 +102,9 @@ type DatabasePlatformServiceClient interface {
 	ListPlanetScaleDatabases(context.Context, *v2.ListPlanetScaleDatabasesRequest) (*v2.ListPlanetScaleDatabasesResponse, error)
 	// Get the webhook address.
 	//
-	// Returns the address that an administrator enters at PlanetScale, so that events appear at once. The address is secret, because PlanetScale
-	// signs deliveries with a secret of its own that this server does not know. A delivery only makes the server read the account again.
+	// Returns the address that an administrator enters at PlanetScale, so that events appear at once. The address is secret, because
+	// PlanetScale signs deliveries with a secret of its own that this server does not know. A delivery only makes the server read the account
+	// again.
 	GetPlanetScaleWebhookConfig(context.Context, *v2.GetPlanetScaleWebhookConfigRequest) (*v2.PlanetScaleWebhookConfig, error)
 	// Query insights about queries.
 	//
@@ -112,8 +113,8 @@ type DatabasePlatformServiceClient interface {
 	QueryPlanetScaleQueryInsights(context.Context, *v2.QueryPlanetScaleQueryInsightsRequest) (*v2.QueryPlanetScaleQueryInsightsResponse, error)
 	// List events.
 	//
-	// Returns what happened to databases and branches of the selected organization, the newest first: deploy requests, and entries of the audit
-	// log. Events are kept for 30 days.
+	// Returns what happened to databases and branches of the selected organization, the newest first: deploy requests, and entries of the
+	// audit log. Events are kept for 30 days.
 	ListPlanetScaleEvents(context.Context, *v2.ListPlanetScaleEventsRequest) (*v2.ListPlanetScaleEventsResponse, error)
 }
 
@@ -320,8 +321,8 @@ type DatabasePlatformServiceHandler interface {
 	SelectPlanetScaleOrganization(context.Context, *v2.SelectPlanetScaleOrganizationRequest) (*v2.PlanetScaleIntegration, error)
 	// Set the service token for metrics.
 	//
-	// Checks the token at PlanetScale, and stores it encrypted. It needs the permission `read_metrics_endpoints`. The token is used for metrics
-	// only.
+	// Checks the token at PlanetScale, and stores it encrypted. It needs the permission `read_metrics_endpoints`. The token is used for
+	// metrics only.
 	SetPlanetScaleMetricsToken(context.Context, *v2.SetPlanetScaleMetricsTokenRequest) (*v2.PlanetScaleIntegration, error)
 	// Disconnect the database platform.
 	//
@@ -334,8 +335,9 @@ type DatabasePlatformServiceHandler interface {
 	ListPlanetScaleDatabases(context.Context, *v2.ListPlanetScaleDatabasesRequest) (*v2.ListPlanetScaleDatabasesResponse, error)
 	// Get the webhook address.
 	//
-	// Returns the address that an administrator enters at PlanetScale, so that events appear at once. The address is secret, because PlanetScale
-	// signs deliveries with a secret of its own that this server does not know. A delivery only makes the server read the account again.
+	// Returns the address that an administrator enters at PlanetScale, so that events appear at once. The address is secret, because
+	// PlanetScale signs deliveries with a secret of its own that this server does not know. A delivery only makes the server read the account
+	// again.
 	GetPlanetScaleWebhookConfig(context.Context, *v2.GetPlanetScaleWebhookConfigRequest) (*v2.PlanetScaleWebhookConfig, error)
 	// Query insights about queries.
 	//
@@ -344,8 +346,8 @@ type DatabasePlatformServiceHandler interface {
 	QueryPlanetScaleQueryInsights(context.Context, *v2.QueryPlanetScaleQueryInsightsRequest) (*v2.QueryPlanetScaleQueryInsightsResponse, error)
 	// List events.
 	//
-	// Returns what happened to databases and branches of the selected organization, the newest first: deploy requests, and entries of the audit
-	// log. Events are kept for 30 days.
+	// Returns what happened to databases and branches of the selected organization, the newest first: deploy requests, and entries of the
+	// audit log. Events are kept for 30 days.
 	ListPlanetScaleEvents(context.Context, *v2.ListPlanetScaleEventsRequest) (*v2.ListPlanetScaleEventsResponse, error)
 }
 

@@ -136,8 +136,8 @@ type ErrorIssueWorkflowServiceClient interface {
 	// Link a pull request to an error issue.
 	//
 	// Links a pull request by its URL. If the organization has connected an account with its repository, the server reads the title and the
-	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request moves
-	// the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
+	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request
+	// moves the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
 	LinkErrorIssuePullRequest(context.Context, *v2.LinkErrorIssuePullRequestRequest) (*v2.ErrorIssuePullRequest, error)
 	// Unlink a pull request from an error issue.
 	//
@@ -503,8 +503,8 @@ type ErrorIssueWorkflowServiceHandler interface {
 	// Link a pull request to an error issue.
 	//
 	// Links a pull request by its URL. If the organization has connected an account with its repository, the server reads the title and the
-	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request moves
-	// the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
+	// state there, and follows it until the merge. Otherwise the same link again changes the state, if it is given. A merged pull request
+	// moves the issue to `verifying`: the server checks whether the releases that contain it are free of the error.
 	LinkErrorIssuePullRequest(context.Context, *v2.LinkErrorIssuePullRequestRequest) (*v2.ErrorIssuePullRequest, error)
 	// Unlink a pull request from an error issue.
 	//

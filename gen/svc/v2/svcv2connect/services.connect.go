@@ -88,8 +88,8 @@ type ServicesServiceClient interface {
 	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
 	// Search releases.
 	//
-	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times, the
-	// error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
+	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times,
+	// the error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
 	SearchReleases(context.Context, *v2.SearchReleasesRequest) (*v2.ReleaseList, error)
 }
 
@@ -255,8 +255,8 @@ type ServicesServiceHandler interface {
 	ListServiceReleases(context.Context, *v2.ListServiceReleasesRequest) (*v2.ServiceReleases, error)
 	// Search releases.
 	//
-	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times, the
-	// error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
+	// Returns the versions (`service.version`) of all services that sent spans in a window of at most 31 days: with the commit, the times,
+	// the error rate and the 95th percentile of each beside those of the version before, and whether it was replaced or rolled back.
 	SearchReleases(context.Context, *v2.SearchReleasesRequest) (*v2.ReleaseList, error)
 }
 

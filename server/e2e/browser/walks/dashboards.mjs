@@ -1,4 +1,5 @@
-// Dashboards: templates, every kind of widget, the editor by mouse and keyboard, drafts, two people who save, versions, links for outsiders.
+// Dashboards: templates, every kind of widget, the editor by mouse and keyboard, drafts, two people who save, versions, links for
+// outsiders.
 import { createServer } from 'node:http';
 
 const query = (more = {}) => ({

@@ -1,4 +1,5 @@
-// Reads telemetry: metrics with a second query and a formula, product events with a funnel and paths, and agents. The page of SQL is looked at.
+// Reads telemetry: metrics with a second query and a formula, product events with a funnel and paths, and agents. The page of SQL is looked
+// at.
 export default async ({ page, home, look, problems, settled }, { base }) => {
   const seen = {};
   const window = 'from=-3h';

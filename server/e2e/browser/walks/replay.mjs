@@ -64,7 +64,8 @@ export default async ({ page, home, settled, check, allow, own }, { visitor, els
   await page.locator('.pagehead a >> text=Session').first().click();
   await page.waitForURL(/\/replays\//);
 
-  // A page that was recorded runs nothing and loads nothing; the browser says what it refused, and that a video does not play. A part that is damaged is named.
+  // A page that was recorded runs nothing and loads nothing; the browser says what it refused, and that a video does not play. A part that
+  // is damaged is named.
   allow(/Content Security Policy|Blocked script execution|sandboxed|no supported sources/);
   own.push(elsewhere); // the browser tells of requests that the policy refuses; the other server counts those that arrive
   await page.goto(`${home}/replays?q=${encodeURIComponent(visitor)}&${window}`);

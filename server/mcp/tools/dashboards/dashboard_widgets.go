@@ -339,8 +339,8 @@ func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	}, "removedWidgetId")
 }
 
-// confirmation is the argument by which a caller can say that nothing may be deleted. An earlier version of the dashboard can be restored, so
-// the tools ask for no confirmation.
+// confirmation is the argument by which a caller can say that nothing may be deleted. An earlier version of the dashboard can be restored,
+// so the tools ask for no confirmation.
 type confirmation struct {
 	Confirm bool `doc:"false: change nothing." default:"true"`
 }

@@ -1,4 +1,4 @@
-// Package investigations has the tools for investigations: findings about a problem, kept for whoever goes on with it.
+// Package investigations has the tools for investigations: findings about a problem, kept for the next person or agent.
 package investigations
 
 import (

@@ -123,7 +123,8 @@ func differenceAnswer(a *explainDifferenceArgs, w tool.TimeRange, found *svcv2.D
 	return &tool.Answer{Data: res, Text: text}
 }
 
-// groupedBy are the arguments of query_data that group a signal by a key of a difference. They are nil for a column of spans or log records.
+// groupedBy are the arguments of query_data that group a signal by a key of a difference. They are nil for a column of spans or log
+// records.
 func groupedBy(signal, key string) map[string]any {
 	scope, name := map[string]string{"traces": "span", "logs": "log"}[signal], key
 	switch resource, ok := strings.CutPrefix(key, "resource."); {
