@@ -197,14 +197,6 @@ func (s *Store) ErrorIssue(ctx context.Context, org principal.OrgID, id uuid.UUI
 // maxMerges bounds how many merges a reader follows. A merge shortens the way of earlier ones, so it is one in practice.
 const maxMerges = 8
 
-// ErrorIssueOf returns the issue of a fingerprint.
-func (s *Store) ErrorIssueOf(ctx context.Context, org principal.OrgID, hash string) (ErrorIssue, error) {
-	row, err := s.read.ErrorIssue.Query().Where(
-		errorissue.OrgID(string(org)), errorissue.HasFingerprintsWith(errorissuefingerprint.Hash(hash), errorissuefingerprint.OrgID(string(org))),
-	).Only(ctx)
-	return single("get the issue of a fingerprint", toErrorIssue, row, err)
-}
-
 // ErrorIssueFingerprints returns the fingerprints of an issue, the most frequent first.
 func (s *Store) ErrorIssueFingerprints(ctx context.Context, org principal.OrgID, issue uuid.UUID, limit int) ([]ErrorIssueFingerprint, error) {
 	rows, err := s.read.ErrorIssueFingerprint.Query().

@@ -46,9 +46,6 @@ const engineNice = 5
 // ErrStuck says that the process stopped while statements were running that cannot be cancelled.
 var ErrStuck = errors.New("statements did not end in time")
 
-// ErrParentGone says that the process that started this one has died.
-var ErrParentGone = errors.New("the parent process has ended")
-
 // Serve boots the engine and answers on the socket. It stops gracefully when ctx ends or SIGTERM arrives. When the parent dies,
 // the process exits at once, because no client is left and a new parent needs the data folder. Serve prints nothing. It ignores
 // an interrupt: Ctrl-C reaches the whole process group, and the parent stops this process when it no longer needs it.

@@ -43,12 +43,6 @@ func NewBool() *UInt8 { return NewNumber[uint8]("Bool") }
 // NewUInt8 returns a UInt8 column.
 func NewUInt8() *UInt8 { return NewNumber[uint8]("UInt8") }
 
-// NewUInt16 returns a UInt16 column.
-func NewUInt16() *UInt16 { return NewNumber[uint16]("UInt16") }
-
-// NewUInt32 returns a UInt32 column.
-func NewUInt32() *UInt32 { return NewNumber[uint32]("UInt32") }
-
 // NewUInt64 returns a UInt64 column.
 func NewUInt64() *UInt64 { return NewNumber[uint64]("UInt64") }
 
