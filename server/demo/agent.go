@@ -192,7 +192,8 @@ func (t *trace) overloaded(conversation string) *failure {
 	t.work(2 * time.Second)
 	f := &failure{
 		kind: "anthropic.APIStatusError", message: "overloaded_error: the model is overloaded",
-		stack: pythonStack("agent/loop.py", 132, "run_turn"), http: 503, grpc: 14,
+		stack: stack(t.running, "anthropic.APIStatusError", "overloaded_error: the model is overloaded",
+			"run_turn"), http: 503, grpc: 14,
 	}
 	t.add(text("error.type", f.kind))
 	t.observe(
@@ -219,7 +220,9 @@ func (t *trace) use(conversation string, u tool, callID, arguments string) *fail
 	u.run(t, parsed.OrderID)
 	var f *failure
 	if t.r.chance(u.fails) {
-		f = &failure{kind: u.failure, message: u.message, stack: pythonStack("agent/tools/"+u.name+".py", 47, u.name), http: 500, grpc: 13}
+		f = &failure{kind: u.failure, message: u.message, http: 500, grpc: 13}
+		f.stack = stack(t.running, f.kind, f.message, u.name,
+			"run_tool", "run_turn 2")
 		t.add(text("error.type", u.failure), text("gen_ai.tool.call.result", fmt.Sprintf(`{"error":%q}`, u.message)))
 		t.log(levelWarn, fmt.Sprintf("tool %s failed: %s", u.name, u.message), text("gen_ai.tool.name", u.name),
 			text("gen_ai.conversation.id", conversation))

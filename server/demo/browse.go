@@ -84,7 +84,8 @@ func (t *trace) recommend() {
 		if t.r.chance(0.003) {
 			return &failure{
 				kind: "pymongo.errors.AutoReconnect", message: "connection to mongo-reco.db.shop.example:27017 closed",
-				stack: pythonStack("recommendation/similar.py", 88, "find_similar"), http: 503, grpc: 14,
+				stack: stack(t.running, "pymongo.errors.AutoReconnect", "connection to mongo-reco.db.shop.example:27017 closed",
+					"find_similar"), http: 503, grpc: 14,
 			}
 		}
 		return nil
@@ -107,7 +108,8 @@ func (t *trace) searchProducts() *failure {
 				if t.r.chance(0.002) {
 					return &failure{
 						kind: "ResponseError", message: "circuit_breaking_exception: [parent] Data too large",
-						stack: nodeStack("search", "dist/query.js", 41, "SearchIndex.query"), http: 503, grpc: 14,
+						stack: stack(t.g.services[search], "ResponseError", "circuit_breaking_exception: [parent] Data too large",
+							"SearchIndex.query"), http: 503, grpc: 14,
 					}
 				}
 				return nil
@@ -184,8 +186,7 @@ func (t *trace) deadlock(chance float64) func() *failure {
 		t.work(200 * ms)
 		return &failure{
 			kind: "org.postgresql.util.PSQLException", message: "ERROR: canceling statement due to lock timeout",
-			stack: javaStack("org.postgresql.util.PSQLException: ERROR: canceling statement due to lock timeout",
-				"shop.catalog.ProductRepository.find", "ProductRepository.java", 71), http: 500, grpc: 13,
+			stack: stack(t.g.services[catalog], "org.postgresql.util.PSQLException", "ERROR: canceling statement due to lock timeout", "shop.catalog.ProductRepository.find"), http: 500, grpc: 13,
 		}
 	}
 }

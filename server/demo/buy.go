@@ -46,7 +46,8 @@ func (t *trace) addToCart(p product) *failure {
 			}
 			if t.fault(FaultErrors) && t.r.chance(0.35) {
 				f := &failure{kind: "TypeError", message: "Cannot read properties of undefined (reading 'minorUnits')", http: 500, grpc: 13}
-				f.stack = "TypeError: Cannot read properties of undefined (reading 'minorUnits')\n    at Cart.total (/app/dist/cart.js:118:37)\n    at Cart.add (/app/dist/cart.js:64:10)\n    at async addItem (/app/dist/routes/items.js:29:5)"
+				f.stack = stack(t.running, f.kind, f.message, "Cart.total",
+					"Cart.add", "addItem")
 				t.log(levelError, "could not add "+p.id+" to the cart: "+f.message, text("exception.type", f.kind),
 					text("exception.message", f.message), text("exception.stacktrace", f.stack))
 				return f
@@ -68,7 +69,8 @@ func (t *trace) redisTimeout() *failure {
 	}
 	t.wait(time.Second)
 	return &failure{
-		kind: "CommandTimeoutError", message: "Command timed out", stack: nodeStack("cart", "dist/store.js", 22, "CartStore.put"),
+		kind: "CommandTimeoutError", message: "Command timed out", stack: stack(t.g.services[cart], "CommandTimeoutError", "Command timed out",
+			"CartStore.put", "addItem 2"),
 		http: 503, grpc: 14,
 	}
 }
@@ -156,7 +158,7 @@ func (t *trace) quote() *failure {
 			if t.r.chance(0.004) {
 				return &failure{
 					kind: "503", message: "parcelway answers 503 Service Unavailable",
-					stack: goStack("shop/shipping/parcelway.(*Client).Rates", "parcelway/client.go", 112), http: 503, grpc: 14,
+					stack: stack(t.g.services[shipping], "503", "parcelway answers 503 Service Unavailable", "parcelway.(*Client).Rates"), http: 503, grpc: 14,
 				}
 			}
 			return nil
@@ -207,8 +209,8 @@ func (t *trace) askProvider() *failure {
 		t.wait(3 * time.Second)
 		message := "timeout: no answer from api.payfast.example within 3000 ms"
 		return &failure{
-			kind: timeoutKind, message: message, stack: javaStack(timeoutKind+": "+message, "shop.payments.PayfastClient.charge",
-				"PayfastClient.java", 143), http: 504, grpc: 4,
+			kind: timeoutKind, message: message, stack: stack(t.g.services[payments], timeoutKind, message,
+				"shop.payments.PayfastClient.post", "shop.payments.PayfastClient.charge"), http: 504, grpc: 4,
 		}
 	}
 	if t.r.chance(0.03) {
@@ -227,7 +229,8 @@ func (t *trace) sendMail(template string) *failure {
 			if t.r.chance(0.04) {
 				return &failure{
 					kind: "429", message: "mailgrid answers 429 Too Many Requests",
-					stack: nodeStack("email-worker", "dist/mailgrid.js", 57, "Mailgrid.send"), http: 429, grpc: 8,
+					stack: stack(t.g.services[email], "429", "mailgrid answers 429 Too Many Requests",
+						"Mailgrid.send"), http: 429, grpc: 8,
 				}
 			}
 			return nil

@@ -28,6 +28,19 @@ type Config struct {
 	FaultShift time.Duration
 	// Plant replaces the timetable by faults at random times and places: a kind, PlantRandom or PlantNone.
 	Plant string
+	// Repository is the address of the one repository that has the source code of all services. Empty: each has one of its own, which does
+	// not exist.
+	Repository string
+	// Releases are versions that services run in production from a time on.
+	Releases []Release
+}
+
+// Release is a version of a service in production.
+type Release struct {
+	Service, Version, Commit string
+	From                     time.Time
+	// Mends is the planted fault that does not occur from then on; it may be empty.
+	Mends string
 }
 
 // DefaultRate gives 1 to 1.5 million spans a day.

@@ -110,20 +110,9 @@ func (p *planted) spoil(t *trace, s *service) *failure {
 	return nil
 }
 
-// broken is a failure in a service's own code.
+// broken is a failure in what the services share.
 func broken(s *service, kind, message, function string, http, grpc int) *failure {
-	f := &failure{kind: kind, message: message, http: http, grpc: grpc}
-	switch s.language {
-	case "java":
-		f.stack = javaStack(kind+": "+message, "shop."+s.name+"."+function, strings.Split(function, ".")[0]+".java", 61)
-	case "go":
-		f.stack = goStack("shop/"+s.name+"."+function, "internal/handler.go", 61)
-	case "python":
-		f.stack = pythonStack(s.name+"/handler.py", 61, function)
-	default:
-		f.stack = nodeStack(s.name, "dist/handler.js", 61, function)
-	}
-	return f
+	return &failure{kind: kind, message: message, stack: written(s, kind, message, append([]site{shared(s, function)}, entry(s)...)), http: http, grpc: grpc}
 }
 
 // troubled returns the fault of the running service's calls to a dependency. It is nil without one.

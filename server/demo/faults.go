@@ -80,10 +80,17 @@ type faultClock struct {
 	at    map[string][2]int64 // start within the day, and length
 	// quiet says that a plan replaces the timetable: the releases of catalog remain, but all of them are good.
 	quiet bool
+	// mended are the times from which on faults do not occur.
+	mended map[string]int64
 }
 
 func newFaultClock(cfg Config) faultClock {
-	c := faultClock{int64(cfg.FaultShift), map[string][2]int64{}, cfg.Plant != ""}
+	c := faultClock{int64(cfg.FaultShift), map[string][2]int64{}, cfg.Plant != "", map[string]int64{}}
+	for _, r := range cfg.Releases {
+		if r.Mends != "" {
+			c.mended[r.Mends] = r.From.UnixNano()
+		}
+	}
 	for _, f := range timetable() {
 		c.at[f.name] = [2]int64{int64(f.at), int64(f.lasts)}
 	}
@@ -93,7 +100,13 @@ func newFaultClock(cfg Config) faultClock {
 func (c faultClock) on(name string, nano int64) bool {
 	f := c.at[name]
 	since := (nano - c.shift) % int64(day)
-	return !c.quiet && since >= f[0] && since < f[0]+f[1]
+	return !c.quiet && !c.over(name, nano) && since >= f[0] && since < f[0]+f[1]
+}
+
+// over reports whether a fault does not occur any more.
+func (c faultClock) over(name string, nano int64) bool {
+	from, mended := c.mended[name]
+	return mended && nano >= from
 }
 
 // seconds returns how long a fault was active between two times.
@@ -102,6 +115,9 @@ func (c faultClock) seconds(name string, from, to int64) float64 {
 	sum := int64(0)
 	if c.quiet {
 		return 0
+	}
+	if from, mended := c.mended[name]; mended {
+		to = min(to, from)
 	}
 	for start := from - c.shift - (from-c.shift)%int64(day) + f[0] + c.shift - int64(day); start < to; start += int64(day) {
 		if lo, hi := max(start, from), min(start+f[1], to); hi > lo {

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
@@ -98,6 +99,8 @@ func (sh *shop) versionOf(s *service, environment string, nano int64) string {
 	switch {
 	case s.unversioned:
 		return ""
+	case environment == production && sh.release(s.name, nano) != nil:
+		return sh.release(s.name, nano).Version
 	case sh.plan != nil && environment == production && s.name == catalog:
 		return sh.plan.version(s.name, sh.faults.catalogVersion(nano), nano)
 	case sh.plan != nil && environment == production:
@@ -138,12 +141,12 @@ func (sh *shop) describe(s *service, key instance) []attribute {
 	if key.version != "" {
 		a = append(
 			a, text("service.version", key.version),
-			text("vcs.repository.url.full", "https://git.example.com/shop/"+s.name),
-			text("vcs.ref.head.revision", commitOf(s.name, key.version)),
+			text("vcs.repository.url.full", cmp.Or(sh.repository, "https://git.example.com/shop/"+s.name)),
+			text("vcs.ref.head.revision", sh.commitOf(s.name, key.version)),
 		)
 	}
 	if s.name == web {
-		return append(a, text("svc.sdk.type", "browser"), text("deployment.commit_sha", commitOf(s.name, key.version)),
+		return append(a, text("svc.sdk.type", "browser"), text("deployment.commit_sha", sh.commitOf(s.name, key.version)),
 			text("deployment.environment", key.environment))
 	}
 	pod := podName(s, key.environment, key.version, key.replica)
@@ -177,8 +180,24 @@ func (sh *shop) nodeRegion(n int) string {
 	return regions()[0]
 }
 
-// commitOf returns the commit from which a version was built.
-func commitOf(name, version string) string {
+// release is the last of the given releases of a service at a time; nil without one.
+func (sh *shop) release(name string, nano int64) *Release {
+	var last *Release
+	for i := range sh.releases {
+		if r := &sh.releases[i]; r.Service == name && r.From.UnixNano() <= nano && (last == nil || r.From.After(last.From)) {
+			last = r
+		}
+	}
+	return last
+}
+
+// commitOf returns the commit from which a version was built. Those of versions that are not given are made up.
+func (sh *shop) commitOf(name, version string) string {
+	for _, r := range sh.releases {
+		if r.Service == name && r.Version == version {
+			return r.Commit
+		}
+	}
 	return fmt.Sprintf("%016x%016x%08x", hash("commit", name, version), hash(version, name), uint32(hash(name, version, "tail")))
 }
 

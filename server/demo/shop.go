@@ -22,6 +22,9 @@ type shop struct {
 	measures map[string]measure
 	// plan has the faults of Config.Plant. It is nil if the timetable holds.
 	plan *plan
+	// repository and releases are those of Config.
+	repository string
+	releases   []Release
 }
 
 type product struct {
@@ -37,6 +40,7 @@ func newShop(cfg Config) *shop {
 	sh := &shop{
 		seed: cfg.Seed, rate: rate, faults: newFaultClock(cfg), services: map[string]*service{}, order: services(),
 		instances: map[instance]*resource{}, observed: map[int64]*observations{}, measures: measures(),
+		repository: cfg.Repository, releases: cfg.Releases,
 	}
 	for _, s := range sh.order {
 		sh.services[s.name] = s

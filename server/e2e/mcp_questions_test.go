@@ -222,7 +222,7 @@ func askQuestions(t *testing.T, p *testkit.Process, tools map[string]map[string]
 			i.figure("its error rate", strings.TrimSuffix(worst[2], " %"), share[1], 0.01)
 			i.call("find_errors", during(demo.FaultErrors))
 			i.next("error_detail")
-			i.finds(`Top frame: dist/cart\.js:Cart\.total`)
+			i.finds(`Top frame: src/cart\.js:Cart\.total`)
 		}},
 		{name: "6 Agent sessions", agentCalls: 4, agentChars: 8084, mostCalls: 2, mostChars: 12_000, answer: func(i *investigator) {
 			i.call("list_agent_sessions", whole, map[string]any{"has_errors": true, "limit": 3})

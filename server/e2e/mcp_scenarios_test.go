@@ -249,7 +249,7 @@ func TestMCPScenarios(t *testing.T) {
 			[]string{"find_incidents", "diagnose_service", "find_slow_traces", "inspect_trace"},
 			[]string{`### 1\. catalog: \S+T\d\d:\d\d:00Z to .+\n- Likely cause \(release, confidence \d+ %\): Release 4\.\d+\.0 of catalog`, release, `catalog: SELECT product_variants, \d+ times, \d+ ms together`},
 		},
-		{"incident_triage", demo.FaultErrors, "", []string{"find_incidents", "diagnose_service", "error_detail", "inspect_trace"}, []string{`### 1\. cart: .+\n- Likely cause \(error, confidence \d+ %\): A new error: error TypeError in cart`, thrown, `Top frame: dist/cart\.js:Cart\.total`, `Versions: 5\.`}},
+		{"incident_triage", demo.FaultErrors, "", []string{"find_incidents", "diagnose_service", "error_detail", "inspect_trace"}, []string{`### 1\. cart: .+\n- Likely cause \(error, confidence \d+ %\): A new error: error TypeError in cart`, thrown, `Top frame: src/cart\.js:Cart\.total`, `Versions: 5\.`}},
 		{
 			"incident_triage", demo.FaultDependency, "",
 			[]string{"find_incidents", "diagnose_service", "error_detail", "inspect_trace"},
@@ -266,8 +266,8 @@ func TestMCPScenarios(t *testing.T) {
 			[]string{"find_slow_traces", "get_service_top_operations", "compare_periods", "inspect_trace"},
 			[]string{dependency, `(?m)^\| edge-gateway \| POST /api/checkout \| \d{4} \| \d{3} \|`, `(?m)^\| payments \| POST \| 30\d\d \| 3\d(\.\d+)? % \|`},
 		},
-		{"debug_errors", demo.FaultErrors, "", []string{"find_errors", "error_detail", "inspect_trace", "compare_periods"}, []string{thrown, `Top frame: dist/cart\.js:Cart\.total`, `First seen: \S+T13:0[56]:`}},
-		{"debug_errors", demo.FaultDependency, "", []string{"find_errors", "error_detail", "inspect_trace", "compare_periods"}, []string{dependency, `Top frame: shop\.payments\.PayfastClient\.charge`}},
+		{"debug_errors", demo.FaultErrors, "", []string{"find_errors", "error_detail", "inspect_trace", "compare_periods"}, []string{thrown, `Top frame: src/cart\.js:Cart\.total`, `First seen: \S+T13:0[56]:`}},
+		{"debug_errors", demo.FaultDependency, "", []string{"find_errors", "error_detail", "inspect_trace", "compare_periods"}, []string{dependency, `Top frame: shop\.payments\.PayfastClient\.post`}},
 		{"debug_errors", demo.FaultLogs, "", []string{"find_errors", "compare_periods", "mine_log_patterns"}, []string{`No error is clearly more frequent`, flood}},
 		{"debug_errors", demo.FaultLogs, "inventory", []string{"find_errors", "compare_periods", "mine_log_patterns"}, []string{`No span failed`, flood}},
 	} {

@@ -101,7 +101,7 @@ func open(t *testing.T) *bed {
 			t.Fatal(err)
 		}
 		worker := issues.NewWorker(issues.Config{
-			Store: b.Store, Events: issues.Events{"new", "back", "quiet", "digest"},
+			Store: b.Store, Events: issues.Events{FirstSeen: "new", Regression: "back", Quiet: "quiet", Digest: "digest"},
 			Teller: func(context.Context, principal.OrgID) (*issues.Teller, error) { return &issues.Teller{}, nil },
 		})
 		shard := store.ShardOf(store.WorkIssues, string(b.orgs[i]))
@@ -133,14 +133,13 @@ func (b *bed) due(org int) time.Duration {
 }
 
 // propose opens a pull request now whose title names issues.
-func (b *bed) propose(title string, named ...uuid.UUID) *githubtest.Pull {
+func (b *bed) propose(title string, named ...uuid.UUID) {
 	b.t.Helper()
 	for _, id := range named {
 		title += " " + publicid.Encode(publicid.ErrorIssue, id)
 	}
 	p := b.hub.Propose(b.repo, "main", title)
 	b.hub.Change(func() { p.Updated = b.now })
-	return p
 }
 
 // TestPoll: without any delivery, what happens in a repository is found after a while, and one that sleeps costs little.

@@ -52,7 +52,7 @@ func TestPlans(t *testing.T) {
 	if _, err := fmt.Sscan(one.String(), &sample.TraceID, &sample.SpanID, &sample.ServiceName, &nano, &fingerprint); err != nil {
 		t.Fatal(err)
 	}
-	sample.Timestamp = time.Unix(0, nano).UTC()
+	sample.Timestamp, sample.SpanName = time.Unix(0, nano).UTC(), "a span"
 	w := query.Window{Start: day, End: day.Add(80000*time.Second - 1)} // 200,000 rows, one every 0.4 s
 	last := query.Window{Start: w.End.Add(-5 * time.Minute), End: w.End}
 	service := "service-7"

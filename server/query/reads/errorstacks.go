@@ -12,18 +12,34 @@ import (
 // spanStack is the stack of the exception of a span, or empty.
 const spanStack = "EventsAttributes[indexOf(EventsName, 'exception')]['exception.stacktrace']"
 
+// loggedWithin is how long before a log record its span is looked for.
+const loggedWithin = time.Minute
+
 // ErrorStacks gives at most one ErrorStackRow: the stack of the latest of these errors that has one and whose span is still kept.
-// It passes the services and times because the table's key finds spans by them.
+// It passes the services and times because the table's key finds spans by them. The sample of an error that was logged, too, is its log
+// record, which was written after the begin of its span.
 func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
-	var services, times, traces, spans []string
+	var services, times, traces, spans, within []string
 	for i, e := range errors {
 		services, traces, spans = append(services, e.ServiceName), append(traces, e.TraceID), append(spans, e.SpanID)
-		times = append(times, b.Time(fmt.Sprintf("at_%d", i), e.Timestamp))
+		at := b.Time(fmt.Sprintf("at_%d", i), e.Timestamp)
+		if e.SpanName != "" {
+			times = append(times, at)
+			continue
+		}
+		within = append(within, fmt.Sprintf("Timestamp >= %s AND Timestamp <= %s", b.Time(fmt.Sprintf("from_%d", i), e.Timestamp.Add(-loggedWithin)), at))
+	}
+	if len(times) > 0 {
+		within = append(within, "Timestamp IN ("+strings.Join(times, ", ")+")")
+	}
+	when := strings.Join(within, " OR ")
+	if len(within) > 1 {
+		when = "(" + when + ")"
 	}
 	c := sqlbuild.OfOrganization().With(
 		"ServiceName IN "+b.Bind("service_names", "Array(String)", services),
-		"Timestamp IN ("+strings.Join(times, ", ")+")",
+		when,
 		"TraceId IN "+b.Bind("trace_ids", "Array(String)", traces),
 		"SpanId IN "+b.Bind("span_ids", "Array(String)", spans),
 		"Stack != ''",

@@ -47,7 +47,7 @@ func rows() map[any]string {
 		new(ErrorSampleRow):      "error_samples",
 		new(ErrorSplitRow):       "error_split",
 		new(ErrorVersionRow):     "error_versions",
-		new(ErrorStackRow):       "error_stacks",
+		new(ErrorStackRow):       "error_stacks error_stacks_logged",
 		new(OtherStackRow):       "stacks_of_a_program",
 		new(ErrorTotalsRow):      "error_totals",
 		new(FacetRow):            "trace_facets trace_facets_filtered log_facets log_facets_filtered",

@@ -1,0 +1,20 @@
+// Command checkout is the service checkout.
+package main
+
+import (
+	"context"
+	"log"
+	"net/http"
+	"shop/platform/go"
+)
+
+type server struct{}
+
+// route finds what answers a request.
+func (s *server) route(ctx context.Context, r *http.Request) (any, error) {
+	return platform.Prepare(map[string]any{"totals": r.FormValue("totals")})
+}
+
+func main() {
+	log.Fatal(http.ListenAndServe(":8080", platform.Handler{Route: (&server{}).route}))
+}
