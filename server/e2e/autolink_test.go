@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -70,22 +68,11 @@ func TestAutoLink(t *testing.T) {
 		b := newLabBench(t)
 		b.connect()
 		hook := b.account(b.rest)
+		hints := 0
 		hint := func(number int64) {
 			t.Helper()
-			body, err := json.Marshal(map[string]any{
-				"project": map[string]any{"path_with_namespace": "acme/team/shop"}, "object_attributes": map[string]any{"iid": number},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprint(hook["webhook_url"]), strings.NewReader(string(body)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req.Header.Set("X-Gitlab-Event", "Merge Request Hook")
-			req.Header.Set("X-Gitlab-Token", fmt.Sprint(hook["webhook_secret"]))
-			req.Header.Set("Idempotency-Key", fmt.Sprintf("k%d-%d", number, time.Now().UnixNano()))
-			if status, _ := roundTrip(t, req); status != 202 {
+			hints++
+			if status := b.mergeHook(hook, "Merge Request Hook", fmt.Sprintf("k%d", hints), number); status != 202 {
 				t.Errorf("a delivery: %d", status)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/demo"
-	"github.com/svc-observability/svc/server/integrations/github/githubtest"
 	"github.com/svc-observability/svc/server/source/gittest"
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -61,6 +60,15 @@ func use[T any](a shopAgent, tool string, arguments map[string]any) (out T) {
 // suspect commit, to a pull request that names the issue, its merge, its deployment, and the verdict.
 func TestShopFix(t *testing.T) {
 	t.Parallel()
+	for name, open := range map[string]func(*testing.T, *gittest.Repository, demo.Bug) *shopHost{"github": shopAtGitHub, "gitlab": shopAtGitLab} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testShopFix(t, open)
+		})
+	}
+}
+
+func testShopFix(t *testing.T, open func(*testing.T, *gittest.Repository, demo.Bug) *shopHost) {
 	var bug demo.Bug
 	for _, b := range demo.Bugs() {
 		if b.Fault == demo.FaultErrors {
@@ -70,21 +78,12 @@ func TestShopFix(t *testing.T) {
 	now := time.Now().UTC()
 	begins, mergedAt, deployedAt := now.Add(-255*time.Minute), now.Add(-228*time.Minute), now.Add(-225*time.Minute)
 	git, before, culprit, head := shopHistory(t, bug, begins)
-	b := &sourceBench{t: t, hub: githubtest.New(t)}
-	b.install = b.hub.Install("acme", "Organization", "octo")
-	b.install.Permissions["deployments"] = "read"
-	b.repo = b.hub.AddGit(b.install, "shop", git)
-	b.hub.Change(func() {
-		b.repo.Runs = []githubtest.Run{{
-			ID: 1, Name: "test", Status: "completed", Conclusion: "failure", Branch: "main", SHA: culprit, FailedJob: "cart", FailedStep: "node --test",
-		}}
-	})
-	b.serve(testkit.Start(t, appOf(b.hub)))
-	b.connect()
+	b := open(t, git, bug)
+	b.failed(culprit)
 	agent := shopAgent{t, b.s}
 
 	// The fault begins with the release that has the bug.
-	cfg := demo.Config{Seed: 5, Rate: 1, Repository: b.hub.URL + "/acme/shop", Releases: []demo.Release{
+	cfg := demo.Config{Seed: 5, Rate: 1, Repository: b.url, Releases: []demo.Release{
 		{Service: bug.Service, Version: "5.2.0", Commit: before, From: now.Add(-30 * 24 * time.Hour)},
 		{Service: bug.Service, Version: "5.2.1", Commit: head, From: begins},
 	}}
@@ -134,7 +133,7 @@ func TestShopFix(t *testing.T) {
 		return len(seen.Sources) > 0 && len(seen.SuspectCommits) > 0
 	})
 	top := seen.Sources[0]
-	if top.Repository != "acme/shop" || top.Path != bug.Path || top.CommitSha != head || top.Confidence != "exact" {
+	if top.Repository != b.name || top.Path != bug.Path || top.CommitSha != head || top.Confidence != "exact" {
 		t.Errorf("the source of the error: %+v", top)
 	}
 	if s := seen.SuspectCommits[0]; len(seen.SuspectCommits) != 1 || s.SHA != culprit || s.Author != bug.Author || !strings.HasPrefix(bug.Message, s.Message) {
@@ -145,14 +144,14 @@ func TestShopFix(t *testing.T) {
 	use[map[string]any](agent, "claim_error_issue", map[string]any{"issue_id": issue.ID})
 	found := use[struct {
 		Matches []struct{ Path string }
-	}](agent, "search_source_code", map[string]any{"repository": "acme/shop", "query": `"price.minorUnits"`, "ref": head})
+	}](agent, "search_source_code", map[string]any{"repository": b.name, "query": `"price.minorUnits"`, "ref": head})
 	if len(found.Matches) != 1 || found.Matches[0].Path != bug.Path {
 		t.Fatalf("the search: %+v", found)
 	}
 	file := use[struct {
 		Lines     []string
 		CommitSha string
-	}](agent, "read_source_file", map[string]any{"repository": "acme/shop", "path": found.Matches[0].Path, "ref": head})
+	}](agent, "read_source_file", map[string]any{"repository": b.name, "path": found.Matches[0].Path, "ref": head})
 	text := strings.Join(file.Lines, "\n") + "\n"
 	if !strings.Contains(file.Lines[top.Line-1], "price.minorUnits") || !strings.Contains(text, bug.Bad) {
 		t.Fatalf("line %d of the file:\n%s", top.Line, text)
@@ -162,30 +161,18 @@ func TestShopFix(t *testing.T) {
 			Conclusion string
 			FailedJobs []string
 		}
-	}](agent, "ci_runs", map[string]any{"repository": "acme/shop", "commit_sha": culprit})
+	}](agent, "ci_runs", map[string]any{"repository": b.name, "commit_sha": culprit})
 	if len(runs.Runs) != 1 || runs.Runs[0].Conclusion != "failure" || len(runs.Runs[0].FailedJobs) != 1 {
 		t.Errorf("the runs of the suspect: %+v", runs)
 	}
 
 	// It mends the bug on a branch. The pull request names the issue, which links it.
-	b.repo.Branch(t, "mend/cart")
-	b.repo.CommitAs(t, "agent", mergedAt.Add(-5*time.Minute), bug.Fix, map[string]string{bug.Path: bug.Mend(text)})
-	b.repo.Git(t, "checkout", "-q", "main")
+	b.git.Branch(t, "mend/cart")
+	b.git.CommitAs(t, "agent", mergedAt.Add(-5*time.Minute), bug.Fix, map[string]string{bug.Path: bug.Mend(text)})
+	b.git.Git(t, "checkout", "-q", "main")
 	use[map[string]any](agent, "propose_fix", map[string]any{"issue_id": issue.ID, "patch_summary": bug.Fix})
-	pull := b.hub.Propose(b.repo, "mend/cart", bug.Fix)
-	b.hub.Edit(pull, func() { pull.Body = "Fixes " + issue.ID })
-	hints := 0
-	hint := func(event string) {
-		t.Helper()
-		hints++
-		status := b.deliverBody(fmt.Sprintf("s%d", hints), event, githubtest.WebhookSecret, map[string]any{
-			"installation": map[string]any{"id": b.install.ID}, "repository": map[string]any{"full_name": "acme/shop"}, "number": pull.Number,
-		})
-		if status != 202 {
-			t.Errorf("a delivery: %d", status)
-		}
-	}
-	hint("pull_request")
+	b.propose("mend/cart", bug.Fix, "Fixes "+issue.ID)
+	b.hint()
 	links := func() string {
 		t.Helper()
 		return fmt.Sprint(b.rest.call("GET", "/v2/error_issues/"+issue.ID+"/pull_requests", "", 200)["data"])
@@ -196,7 +183,7 @@ func TestShopFix(t *testing.T) {
 	}
 
 	// A person merges it; the pipeline deploys it, with its version and commit in the telemetry, and tells the host.
-	merged := b.hub.Merge(t, b.repo, pull, mergedAt)
+	merged := b.merge(mergedAt)
 	cfg.Releases = append(cfg.Releases, demo.Release{Service: bug.Service, Version: "5.2.2", Commit: merged, From: deployedAt, Mends: bug.Fault})
 	cfg.Rate = 0.15
 	shop(deployedAt, now)
@@ -205,13 +192,10 @@ func TestShopFix(t *testing.T) {
 	eventually(t, "the release is stored", func() bool {
 		return strings.Contains(fmt.Sprint(b.rest.call("GET", releases, "", 200)), "version:5.2.2")
 	})
-	deployment := b.hub.Deploy(b.repo, merged, "production", deployedAt.Add(-2*time.Minute))
-	b.hub.Change(func() { deployment.Payload = map[string]any{"service": bug.Service} })
-	b.hub.DeploymentState(b.repo, deployment, "success", deployedAt)
-	hint("deployment_status")
-	hint("pull_request")
+	b.deploy(merged, deployedAt)
+	b.hint()
 	eventually(t, "the deployment is a marker", func() bool {
-		return strings.Contains(fmt.Sprint(b.rest.call("GET", "/v2/markers?kind=deploy&service_name="+bug.Service, "", 200)["data"]), merged)
+		return strings.Contains(fmt.Sprint(b.rest.call("GET", "/v2/markers?kind=deploy&service_name="+b.deployed, "", 200)["data"]), merged)
 	})
 	eventually(t, "the fix is verified", func() bool {
 		return b.rest.call("GET", "/v2/error_issues/"+issue.ID, "", 200)["workflow_state"] == "done"
