@@ -23,6 +23,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/store/pgtest"
 )
 
 // bed has two organizations that connected the same account, each with an issue.
@@ -48,11 +49,24 @@ func must[T any](t *testing.T) func(v T, err error) T {
 	}
 }
 
-func open(t *testing.T) *bed {
+// each runs a test on both databases.
+func each(t *testing.T, test func(*testing.T, *bed)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, open(t, store.Config{Path: filepath.Join(t.TempDir(), "svc.db")}))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, open(t, store.Config{URL: pgtest.Start(t).NewDatabase(t)}))
+	})
+}
+
+func open(t *testing.T, cfg store.Config) *bed {
 	t.Helper()
 	ctx := t.Context()
 	b := &bed{
-		Store: must[*store.Store](t)(store.Open(ctx, store.Config{Path: filepath.Join(t.TempDir(), "svc.db")})), t: t, hub: githubtest.New(t),
+		Store: must[*store.Store](t)(store.Open(ctx, cfg)), t: t, hub: githubtest.New(t),
 		fences: map[string]store.Fence{}, now: time.Now().UTC(),
 	}
 	t.Cleanup(func() { _ = b.Close() })
@@ -145,7 +159,10 @@ func (b *bed) propose(title string, named ...uuid.UUID) {
 // TestPoll: without any delivery, what happens in a repository is found after a while, and one that sleeps costs little.
 func TestPoll(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	each(t, testPoll)
+}
+
+func testPoll(t *testing.T, b *bed) {
 	b.propose("Both", b.issues[0], b.issues[1])
 	b.step(0, 0)
 	if b.links(0) != 1 || b.links(1) != 0 {
@@ -217,7 +234,10 @@ func TestPoll(t *testing.T) {
 // TestUnread: an account whose source code nobody may read is not asked, and links nothing.
 func TestUnread(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	each(t, testUnread)
+}
+
+func testUnread(t *testing.T, b *bed) {
 	list := must[[]store.IntegrationConnection](t)(b.ListIntegrations(t.Context(), b.orgs[0]))
 	must[store.IntegrationConnection](t)(b.EditIntegration(t.Context(), b.orgs[0], list[0].ID, func(c *store.IntegrationConnection) error {
 		c.Settings = []byte(`{"type":"organization","code_access":"off"}`)
@@ -233,7 +253,10 @@ func TestUnread(t *testing.T) {
 // TestDeployments: a deployment is asked for until it is ready, makes one marker, and tells the commit that runs.
 func TestDeployments(t *testing.T) {
 	t.Parallel()
-	b := open(t)
+	each(t, testDeployments)
+}
+
+func testDeployments(t *testing.T, b *bed) {
 	ctx := t.Context()
 	sha := b.repo.Git(t, "rev-parse", "HEAD")
 	first := b.hub.Deploy(b.repo, sha, "production", b.now.Add(-time.Hour))
