@@ -58,6 +58,8 @@ type IntegrationConnection struct {
 	Failures int `json:"failures,omitempty"`
 	// the first of the failures in a row
 	FailingSince *time.Time `json:"failing_since,omitempty"`
+	// when a chat service last could not fetch a picture of a message
+	PictureFailedAt *time.Time `json:"picture_failed_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -165,7 +167,7 @@ func (*IntegrationConnection) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case integrationconnection.FieldOrgID, integrationconnection.FieldProvider, integrationconnection.FieldBaseURL, integrationconnection.FieldExternalID, integrationconnection.FieldName, integrationconnection.FieldState, integrationconnection.FieldReason, integrationconnection.FieldConnectedBy, integrationconnection.FieldLastSyncError:
 			values[i] = new(sql.NullString)
-		case integrationconnection.FieldConnectedAt, integrationconnection.FieldStateChangedAt, integrationconnection.FieldSyncDueAt, integrationconnection.FieldLastSyncAt, integrationconnection.FieldFailingSince, integrationconnection.FieldCreatedAt, integrationconnection.FieldUpdatedAt:
+		case integrationconnection.FieldConnectedAt, integrationconnection.FieldStateChangedAt, integrationconnection.FieldSyncDueAt, integrationconnection.FieldLastSyncAt, integrationconnection.FieldFailingSince, integrationconnection.FieldPictureFailedAt, integrationconnection.FieldCreatedAt, integrationconnection.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		case integrationconnection.FieldID:
 			values[i] = new(uuid.UUID)
@@ -310,6 +312,13 @@ func (_m *IntegrationConnection) assignValues(columns []string, values []any) er
 			} else if value.Valid {
 				_m.FailingSince = new(time.Time)
 				*_m.FailingSince = value.Time
+			}
+		case integrationconnection.FieldPictureFailedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field picture_failed_at", values[i])
+			} else if value.Valid {
+				_m.PictureFailedAt = new(time.Time)
+				*_m.PictureFailedAt = value.Time
 			}
 		case integrationconnection.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -457,6 +466,11 @@ func (_m *IntegrationConnection) String() string {
 	builder.WriteString(", ")
 	if v := _m.FailingSince; v != nil {
 		builder.WriteString("failing_since=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.PictureFailedAt; v != nil {
+		builder.WriteString("picture_failed_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")

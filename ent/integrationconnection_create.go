@@ -202,6 +202,20 @@ func (_c *IntegrationConnectionCreate) SetNillableFailingSince(v *time.Time) *In
 	return _c
 }
 
+// SetPictureFailedAt sets the "picture_failed_at" field.
+func (_c *IntegrationConnectionCreate) SetPictureFailedAt(v time.Time) *IntegrationConnectionCreate {
+	_c.mutation.SetPictureFailedAt(v)
+	return _c
+}
+
+// SetNillablePictureFailedAt sets the "picture_failed_at" field if the given value is not nil.
+func (_c *IntegrationConnectionCreate) SetNillablePictureFailedAt(v *time.Time) *IntegrationConnectionCreate {
+	if v != nil {
+		_c.SetPictureFailedAt(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *IntegrationConnectionCreate) SetCreatedAt(v time.Time) *IntegrationConnectionCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -568,6 +582,10 @@ func (_c *IntegrationConnectionCreate) createSpec() (*IntegrationConnection, *sq
 	if value, ok := _c.mutation.FailingSince(); ok {
 		_spec.SetField(integrationconnection.FieldFailingSince, field.TypeTime, value)
 		_node.FailingSince = &value
+	}
+	if value, ok := _c.mutation.PictureFailedAt(); ok {
+		_spec.SetField(integrationconnection.FieldPictureFailedAt, field.TypeTime, value)
+		_node.PictureFailedAt = &value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(integrationconnection.FieldCreatedAt, field.TypeTime, value)
@@ -970,6 +988,24 @@ func (u *IntegrationConnectionUpsert) ClearFailingSince() *IntegrationConnection
 	return u
 }
 
+// SetPictureFailedAt sets the "picture_failed_at" field.
+func (u *IntegrationConnectionUpsert) SetPictureFailedAt(v time.Time) *IntegrationConnectionUpsert {
+	u.Set(integrationconnection.FieldPictureFailedAt, v)
+	return u
+}
+
+// UpdatePictureFailedAt sets the "picture_failed_at" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsert) UpdatePictureFailedAt() *IntegrationConnectionUpsert {
+	u.SetExcluded(integrationconnection.FieldPictureFailedAt)
+	return u
+}
+
+// ClearPictureFailedAt clears the value of the "picture_failed_at" field.
+func (u *IntegrationConnectionUpsert) ClearPictureFailedAt() *IntegrationConnectionUpsert {
+	u.SetNull(integrationconnection.FieldPictureFailedAt)
+	return u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (u *IntegrationConnectionUpsert) SetUpdatedAt(v time.Time) *IntegrationConnectionUpsert {
 	u.Set(integrationconnection.FieldUpdatedAt, v)
@@ -1308,6 +1344,27 @@ func (u *IntegrationConnectionUpsertOne) UpdateFailingSince() *IntegrationConnec
 func (u *IntegrationConnectionUpsertOne) ClearFailingSince() *IntegrationConnectionUpsertOne {
 	return u.Update(func(s *IntegrationConnectionUpsert) {
 		s.ClearFailingSince()
+	})
+}
+
+// SetPictureFailedAt sets the "picture_failed_at" field.
+func (u *IntegrationConnectionUpsertOne) SetPictureFailedAt(v time.Time) *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.SetPictureFailedAt(v)
+	})
+}
+
+// UpdatePictureFailedAt sets the "picture_failed_at" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsertOne) UpdatePictureFailedAt() *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.UpdatePictureFailedAt()
+	})
+}
+
+// ClearPictureFailedAt clears the value of the "picture_failed_at" field.
+func (u *IntegrationConnectionUpsertOne) ClearPictureFailedAt() *IntegrationConnectionUpsertOne {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.ClearPictureFailedAt()
 	})
 }
 
@@ -1818,6 +1875,27 @@ func (u *IntegrationConnectionUpsertBulk) UpdateFailingSince() *IntegrationConne
 func (u *IntegrationConnectionUpsertBulk) ClearFailingSince() *IntegrationConnectionUpsertBulk {
 	return u.Update(func(s *IntegrationConnectionUpsert) {
 		s.ClearFailingSince()
+	})
+}
+
+// SetPictureFailedAt sets the "picture_failed_at" field.
+func (u *IntegrationConnectionUpsertBulk) SetPictureFailedAt(v time.Time) *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.SetPictureFailedAt(v)
+	})
+}
+
+// UpdatePictureFailedAt sets the "picture_failed_at" field to the value that was provided on create.
+func (u *IntegrationConnectionUpsertBulk) UpdatePictureFailedAt() *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.UpdatePictureFailedAt()
+	})
+}
+
+// ClearPictureFailedAt clears the value of the "picture_failed_at" field.
+func (u *IntegrationConnectionUpsertBulk) ClearPictureFailedAt() *IntegrationConnectionUpsertBulk {
+	return u.Update(func(s *IntegrationConnectionUpsert) {
+		s.ClearPictureFailedAt()
 	})
 }
 

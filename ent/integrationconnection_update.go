@@ -288,6 +288,26 @@ func (_u *IntegrationConnectionUpdate) ClearFailingSince() *IntegrationConnectio
 	return _u
 }
 
+// SetPictureFailedAt sets the "picture_failed_at" field.
+func (_u *IntegrationConnectionUpdate) SetPictureFailedAt(v time.Time) *IntegrationConnectionUpdate {
+	_u.mutation.SetPictureFailedAt(v)
+	return _u
+}
+
+// SetNillablePictureFailedAt sets the "picture_failed_at" field if the given value is not nil.
+func (_u *IntegrationConnectionUpdate) SetNillablePictureFailedAt(v *time.Time) *IntegrationConnectionUpdate {
+	if v != nil {
+		_u.SetPictureFailedAt(*v)
+	}
+	return _u
+}
+
+// ClearPictureFailedAt clears the value of the "picture_failed_at" field.
+func (_u *IntegrationConnectionUpdate) ClearPictureFailedAt() *IntegrationConnectionUpdate {
+	_u.mutation.ClearPictureFailedAt()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *IntegrationConnectionUpdate) SetUpdatedAt(v time.Time) *IntegrationConnectionUpdate {
 	_u.mutation.SetUpdatedAt(v)
@@ -674,6 +694,12 @@ func (_u *IntegrationConnectionUpdate) sqlSave(ctx context.Context) (_node int, 
 	}
 	if _u.mutation.FailingSinceCleared() {
 		_spec.ClearField(integrationconnection.FieldFailingSince, field.TypeTime)
+	}
+	if value, ok := _u.mutation.PictureFailedAt(); ok {
+		_spec.SetField(integrationconnection.FieldPictureFailedAt, field.TypeTime, value)
+	}
+	if _u.mutation.PictureFailedAtCleared() {
+		_spec.ClearField(integrationconnection.FieldPictureFailedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(integrationconnection.FieldUpdatedAt, field.TypeTime, value)
@@ -1220,6 +1246,26 @@ func (_u *IntegrationConnectionUpdateOne) ClearFailingSince() *IntegrationConnec
 	return _u
 }
 
+// SetPictureFailedAt sets the "picture_failed_at" field.
+func (_u *IntegrationConnectionUpdateOne) SetPictureFailedAt(v time.Time) *IntegrationConnectionUpdateOne {
+	_u.mutation.SetPictureFailedAt(v)
+	return _u
+}
+
+// SetNillablePictureFailedAt sets the "picture_failed_at" field if the given value is not nil.
+func (_u *IntegrationConnectionUpdateOne) SetNillablePictureFailedAt(v *time.Time) *IntegrationConnectionUpdateOne {
+	if v != nil {
+		_u.SetPictureFailedAt(*v)
+	}
+	return _u
+}
+
+// ClearPictureFailedAt clears the value of the "picture_failed_at" field.
+func (_u *IntegrationConnectionUpdateOne) ClearPictureFailedAt() *IntegrationConnectionUpdateOne {
+	_u.mutation.ClearPictureFailedAt()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *IntegrationConnectionUpdateOne) SetUpdatedAt(v time.Time) *IntegrationConnectionUpdateOne {
 	_u.mutation.SetUpdatedAt(v)
@@ -1636,6 +1682,12 @@ func (_u *IntegrationConnectionUpdateOne) sqlSave(ctx context.Context) (_node *I
 	}
 	if _u.mutation.FailingSinceCleared() {
 		_spec.ClearField(integrationconnection.FieldFailingSince, field.TypeTime)
+	}
+	if value, ok := _u.mutation.PictureFailedAt(); ok {
+		_spec.SetField(integrationconnection.FieldPictureFailedAt, field.TypeTime, value)
+	}
+	if _u.mutation.PictureFailedAtCleared() {
+		_spec.ClearField(integrationconnection.FieldPictureFailedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(integrationconnection.FieldUpdatedAt, field.TypeTime, value)

@@ -39332,6 +39332,7 @@ type IntegrationConnectionMutation struct {
 	failures                   *int
 	addfailures                *int
 	failing_since              *time.Time
+	picture_failed_at          *time.Time
 	created_at                 *time.Time
 	updated_at                 *time.Time
 	clearedFields              map[string]struct{}
@@ -40301,6 +40302,55 @@ func (m *IntegrationConnectionMutation) ResetFailingSince() {
 	delete(m.clearedFields, integrationconnection.FieldFailingSince)
 }
 
+// SetPictureFailedAt sets the "picture_failed_at" field.
+func (m *IntegrationConnectionMutation) SetPictureFailedAt(t time.Time) {
+	m.picture_failed_at = &t
+}
+
+// PictureFailedAt returns the value of the "picture_failed_at" field in the mutation.
+func (m *IntegrationConnectionMutation) PictureFailedAt() (r time.Time, exists bool) {
+	v := m.picture_failed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPictureFailedAt returns the old "picture_failed_at" field's value of the IntegrationConnection entity.
+// If the IntegrationConnection object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *IntegrationConnectionMutation) OldPictureFailedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPictureFailedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPictureFailedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPictureFailedAt: %w", err)
+	}
+	return oldValue.PictureFailedAt, nil
+}
+
+// ClearPictureFailedAt clears the value of the "picture_failed_at" field.
+func (m *IntegrationConnectionMutation) ClearPictureFailedAt() {
+	m.picture_failed_at = nil
+	m.clearedFields[integrationconnection.FieldPictureFailedAt] = struct{}{}
+}
+
+// PictureFailedAtCleared returns if the "picture_failed_at" field was cleared in this mutation.
+func (m *IntegrationConnectionMutation) PictureFailedAtCleared() bool {
+	_, ok := m.clearedFields[integrationconnection.FieldPictureFailedAt]
+	return ok
+}
+
+// ResetPictureFailedAt resets all changes to the "picture_failed_at" field.
+func (m *IntegrationConnectionMutation) ResetPictureFailedAt() {
+	m.picture_failed_at = nil
+	delete(m.clearedFields, integrationconnection.FieldPictureFailedAt)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *IntegrationConnectionMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -40771,7 +40821,7 @@ func (m *IntegrationConnectionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *IntegrationConnectionMutation) Fields() []string {
-	fields := make([]string, 0, 21)
+	fields := make([]string, 0, 22)
 	if m.organization != nil {
 		fields = append(fields, integrationconnection.FieldOrgID)
 	}
@@ -40829,6 +40879,9 @@ func (m *IntegrationConnectionMutation) Fields() []string {
 	if m.failing_since != nil {
 		fields = append(fields, integrationconnection.FieldFailingSince)
 	}
+	if m.picture_failed_at != nil {
+		fields = append(fields, integrationconnection.FieldPictureFailedAt)
+	}
 	if m.created_at != nil {
 		fields = append(fields, integrationconnection.FieldCreatedAt)
 	}
@@ -40881,6 +40934,8 @@ func (m *IntegrationConnectionMutation) Field(name string) (ent.Value, bool) {
 		return m.Failures()
 	case integrationconnection.FieldFailingSince:
 		return m.FailingSince()
+	case integrationconnection.FieldPictureFailedAt:
+		return m.PictureFailedAt()
 	case integrationconnection.FieldCreatedAt:
 		return m.CreatedAt()
 	case integrationconnection.FieldUpdatedAt:
@@ -40932,6 +40987,8 @@ func (m *IntegrationConnectionMutation) OldField(ctx context.Context, name strin
 		return m.OldFailures(ctx)
 	case integrationconnection.FieldFailingSince:
 		return m.OldFailingSince(ctx)
+	case integrationconnection.FieldPictureFailedAt:
+		return m.OldPictureFailedAt(ctx)
 	case integrationconnection.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case integrationconnection.FieldUpdatedAt:
@@ -41078,6 +41135,13 @@ func (m *IntegrationConnectionMutation) SetField(name string, value ent.Value) e
 		}
 		m.SetFailingSince(v)
 		return nil
+	case integrationconnection.FieldPictureFailedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPictureFailedAt(v)
+		return nil
 	case integrationconnection.FieldCreatedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -41179,6 +41243,9 @@ func (m *IntegrationConnectionMutation) ClearedFields() []string {
 	if m.FieldCleared(integrationconnection.FieldFailingSince) {
 		fields = append(fields, integrationconnection.FieldFailingSince)
 	}
+	if m.FieldCleared(integrationconnection.FieldPictureFailedAt) {
+		fields = append(fields, integrationconnection.FieldPictureFailedAt)
+	}
 	return fields
 }
 
@@ -41210,6 +41277,9 @@ func (m *IntegrationConnectionMutation) ClearField(name string) error {
 		return nil
 	case integrationconnection.FieldFailingSince:
 		m.ClearFailingSince()
+		return nil
+	case integrationconnection.FieldPictureFailedAt:
+		m.ClearPictureFailedAt()
 		return nil
 	}
 	return fmt.Errorf("unknown IntegrationConnection nullable field %s", name)
@@ -41275,6 +41345,9 @@ func (m *IntegrationConnectionMutation) ResetField(name string) error {
 		return nil
 	case integrationconnection.FieldFailingSince:
 		m.ResetFailingSince()
+		return nil
+	case integrationconnection.FieldPictureFailedAt:
+		m.ResetPictureFailedAt()
 		return nil
 	case integrationconnection.FieldCreatedAt:
 		m.ResetCreatedAt()

@@ -52,6 +52,8 @@ const (
 	FieldFailures = "failures"
 	// FieldFailingSince holds the string denoting the failing_since field in the database.
 	FieldFailingSince = "failing_since"
+	// FieldPictureFailedAt holds the string denoting the picture_failed_at field in the database.
+	FieldPictureFailedAt = "picture_failed_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -145,6 +147,7 @@ var Columns = []string{
 	FieldLastSyncError,
 	FieldFailures,
 	FieldFailingSince,
+	FieldPictureFailedAt,
 	FieldCreatedAt,
 	FieldUpdatedAt,
 }
@@ -298,6 +301,11 @@ func ByFailures(opts ...sql.OrderTermOption) OrderOption {
 // ByFailingSince orders the results by the failing_since field.
 func ByFailingSince(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldFailingSince, opts...).ToFunc()
+}
+
+// ByPictureFailedAt orders the results by the picture_failed_at field.
+func ByPictureFailedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPictureFailedAt, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

@@ -141,6 +141,11 @@ func FailingSince(v time.Time) predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(sql.FieldEQ(FieldFailingSince, v))
 }
 
+// PictureFailedAt applies equality check predicate on the "picture_failed_at" field. It's identical to PictureFailedAtEQ.
+func PictureFailedAt(v time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldEQ(FieldPictureFailedAt, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(sql.FieldEQ(FieldCreatedAt, v))
@@ -1109,6 +1114,56 @@ func FailingSinceIsNil() predicate.IntegrationConnection {
 // FailingSinceNotNil applies the NotNil predicate on the "failing_since" field.
 func FailingSinceNotNil() predicate.IntegrationConnection {
 	return predicate.IntegrationConnection(sql.FieldNotNull(FieldFailingSince))
+}
+
+// PictureFailedAtEQ applies the EQ predicate on the "picture_failed_at" field.
+func PictureFailedAtEQ(v time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldEQ(FieldPictureFailedAt, v))
+}
+
+// PictureFailedAtNEQ applies the NEQ predicate on the "picture_failed_at" field.
+func PictureFailedAtNEQ(v time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldNEQ(FieldPictureFailedAt, v))
+}
+
+// PictureFailedAtIn applies the In predicate on the "picture_failed_at" field.
+func PictureFailedAtIn(vs ...time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldIn(FieldPictureFailedAt, vs...))
+}
+
+// PictureFailedAtNotIn applies the NotIn predicate on the "picture_failed_at" field.
+func PictureFailedAtNotIn(vs ...time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldNotIn(FieldPictureFailedAt, vs...))
+}
+
+// PictureFailedAtGT applies the GT predicate on the "picture_failed_at" field.
+func PictureFailedAtGT(v time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldGT(FieldPictureFailedAt, v))
+}
+
+// PictureFailedAtGTE applies the GTE predicate on the "picture_failed_at" field.
+func PictureFailedAtGTE(v time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldGTE(FieldPictureFailedAt, v))
+}
+
+// PictureFailedAtLT applies the LT predicate on the "picture_failed_at" field.
+func PictureFailedAtLT(v time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldLT(FieldPictureFailedAt, v))
+}
+
+// PictureFailedAtLTE applies the LTE predicate on the "picture_failed_at" field.
+func PictureFailedAtLTE(v time.Time) predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldLTE(FieldPictureFailedAt, v))
+}
+
+// PictureFailedAtIsNil applies the IsNil predicate on the "picture_failed_at" field.
+func PictureFailedAtIsNil() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldIsNull(FieldPictureFailedAt))
+}
+
+// PictureFailedAtNotNil applies the NotNil predicate on the "picture_failed_at" field.
+func PictureFailedAtNotNil() predicate.IntegrationConnection {
+	return predicate.IntegrationConnection(sql.FieldNotNull(FieldPictureFailedAt))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -1441,6 +1441,7 @@ var (
 		{Name: "last_sync_error", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "failures", Type: field.TypeInt, Default: 0},
 		{Name: "failing_since", Type: field.TypeTime, Nullable: true},
+		{Name: "picture_failed_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime},
 		{Name: "updated_at", Type: field.TypeTime},
 		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
@@ -1453,7 +1454,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "integration_connections_organizations_integration_connections",
-				Columns:    []*schema.Column{IntegrationConnectionsColumns[21]},
+				Columns:    []*schema.Column{IntegrationConnectionsColumns[22]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -1462,7 +1463,7 @@ var (
 			{
 				Name:    "integrationconnection_org_id_provider_base_url_external_id",
 				Unique:  true,
-				Columns: []*schema.Column{IntegrationConnectionsColumns[21], IntegrationConnectionsColumns[2], IntegrationConnectionsColumns[3], IntegrationConnectionsColumns[4]},
+				Columns: []*schema.Column{IntegrationConnectionsColumns[22], IntegrationConnectionsColumns[2], IntegrationConnectionsColumns[3], IntegrationConnectionsColumns[4]},
 			},
 			{
 				Name:    "integrationconnection_provider_external_id",

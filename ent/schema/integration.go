@@ -47,6 +47,7 @@ func (IntegrationConnection) Fields() []ent.Field {
 		field.String("last_sync_error").SchemaType(text).Optional().Nillable(),
 		field.Int("failures").NonNegative().Default(0).Comment("in a row"),
 		field.Time("failing_since").Optional().Nillable().Comment("the first of the failures in a row"),
+		field.Time("picture_failed_at").Optional().Nillable().Comment("when a chat service last could not fetch a picture of a message"),
 		field.Time("created_at").Immutable(),
 		field.Time("updated_at"),
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/services/alerts"
+	"github.com/svc-observability/svc/server/services/charts"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/work"
 )
@@ -77,6 +78,13 @@ func (a *App) unreadableChecks() func(store.AlertCheckBatch, error) {
 // alertMessages makes the rows of the outbox for what happened to the incidents of one rule: one for each enabled destination, or one
 // for many incidents that opened at once.
 func (a *App) alertMessages(ctx context.Context, org principal.OrgID, notices []alerting.Notice) ([]store.NewDelivery, error) {
+	return a.alertMessagesWith(ctx, org, notices, a.charts)
+}
+
+// alertMessagesWith makes messages whose pictures have their addresses from pictures.
+func (a *App) alertMessagesWith(
+	ctx context.Context, org principal.OrgID, notices []alerting.Notice, pictures charts.Links,
+) ([]store.NewDelivery, error) {
 	var out []store.NewDelivery
 	if len(notices) == 0 {
 		return nil, nil
@@ -89,21 +97,22 @@ func (a *App) alertMessages(ctx context.Context, org principal.OrgID, notices []
 	links := notify.Links{BaseURL: a.baseURL(), Org: org}
 	for _, d := range destinations {
 		list := notices
-		if storm && d.Type != "pagerduty" { // there, each incident has a life of its own
+		if storm && d.Type != notify.PagerDuty { // there, each incident has a life of its own
 			opened := slices.DeleteFunc(slices.Clone(notices), func(n alerting.Notice) bool { return n.Event != alerting.Trigger })
 			if len(opened) > limits.AlertNotices {
-				row, err := delivery(&d, opened[0], alerts.StormEvent(opened, links))
+				first := opened[0]
+				row, err := delivery(&d, first, alerts.StormEvent(opened, links), func() (string, error) { return pictures.Rule(first.Rule, first.At) })
 				if err != nil {
 					return nil, err
 				}
-				row.DeliveryKey = fmt.Sprintf("%s:%s:storm:%d", opened[0].Rule.ID, d.ID, opened[0].At.Unix())
+				row.DeliveryKey = fmt.Sprintf("%s:%s:storm:%d", first.Rule.ID, d.ID, first.At.Unix())
 				row.IncidentID = nil
 				out = append(out, row)
 				list = slices.DeleteFunc(slices.Clone(notices), func(n alerting.Notice) bool { return n.Event == alerting.Trigger })
 			}
 		}
 		for _, n := range list {
-			row, err := delivery(&d, n, alerts.NoticeEvent(n, links))
+			row, err := delivery(&d, n, alerts.NoticeEvent(n, links), func() (string, error) { return pictures.Incident(n.Rule, n.Incident, n.At) })
 			if err != nil {
 				return nil, err
 			}
@@ -113,7 +122,15 @@ func (a *App) alertMessages(ctx context.Context, org principal.OrgID, notices []
 	return out, nil
 }
 
-func delivery(d *store.AlertDestination, n alerting.Notice, e alerts.Message) (store.NewDelivery, error) {
+// delivery writes a message for a destination. picture makes the address of its picture, which only chats show.
+func delivery(
+	d *store.AlertDestination, n alerting.Notice, e alerts.Message, picture func() (string, error),
+) (_ store.NewDelivery, err error) {
+	if d.Type == notify.Chat {
+		if e.PictureURL, err = picture(); err != nil {
+			return store.NewDelivery{}, err
+		}
+	}
 	payload, err := e.Render(d.Type)
 	if err != nil {
 		return store.NewDelivery{}, err
@@ -158,5 +175,5 @@ func (a *App) alertFarewell(
 		open[i].Status = store.IncidentResolved
 		notices[i] = alerting.Notice{Rule: &rule, Incident: &open[i], Event: alerting.Resolve, At: now, Value: open[i].LastObservedValue}
 	}
-	return a.alertMessages(ctx, org, notices)
+	return a.alertMessagesWith(ctx, org, notices, charts.Links{}) // a chart ends with its rule, so there are no pictures
 }

@@ -34,6 +34,7 @@ import (
 	"github.com/svc-observability/svc/server/services/attributes"
 	"github.com/svc-observability/svc/server/services/auditlog"
 	"github.com/svc-observability/svc/server/services/catalog"
+	"github.com/svc-observability/svc/server/services/charts"
 	"github.com/svc-observability/svc/server/services/chatconnectors"
 	"github.com/svc-observability/svc/server/services/clilogin"
 	"github.com/svc-observability/svc/server/services/dashboards"
@@ -233,10 +234,14 @@ func (a *App) mountServices(
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
+	figures := alerting.NewSource(queryEngine, reads, rollups)
+	pictures := charts.New(charts.Config{Store: a.store, Figures: figures, Warehouse: reads, Seals: a.charts.Seals, Now: time.Now})
 	mount(svcv2connect.NewShareServiceHandler(links.NewPublic(links.PublicConfig{
 		Store:   a.store,
 		Hash:    a.shareHash,
 		Widgets: widgets,
+		Alerts:  pictures.OpenAlert,
+		Chats:   pictures.OpenChat,
 		ByToken: limiter(
 			"share-token",
 			limits.ShareLinkRequests,
@@ -253,7 +258,7 @@ func (a *App) mountServices(
 	})
 	mount(svcv2connect.NewAlertDestinationsServiceHandler(destinations, options...))
 	mount(svcv2connect.NewAlertRulesServiceHandler(alerts.NewRules(alerts.RulesConfig{
-		Store: a.store, Figures: alerting.NewSource(queryEngine, reads, rollups), Farewell: a.alertFarewell, SendTests: destinations.SendRuleTest,
+		Store: a.store, Figures: figures, Farewell: a.alertFarewell, SendTests: destinations.SendRuleTest,
 		Warehouse: reads, Now: time.Now,
 	}), options...))
 	mount(svcv2connect.NewAlertDeliveriesServiceHandler(alerts.NewDeliveries(a.store), options...))

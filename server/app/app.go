@@ -32,6 +32,7 @@ import (
 	"github.com/svc-observability/svc/server/outage"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/scrape"
+	"github.com/svc-observability/svc/server/services/charts"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
@@ -96,6 +97,7 @@ type App struct {
 	integrations *integrations.Engine
 	sender       *notify.Sender
 	seals        notify.Seals // of the secrets of alert destinations
+	charts       charts.Links // the addresses of pictures in messages
 
 	listeners listeners
 	api       *http.Server

@@ -16,7 +16,7 @@ import (
 
 // errorIssues is what the services of error issues need.
 func (a *App) errorIssues(reads read.Warehouse, rollups query.Rollups) errorissues.Config {
-	return errorissues.Config{Store: a.store, Warehouse: reads, Rollups: rollups, Code: a.code(), BaseURL: a.baseURL(), Now: time.Now}
+	return errorissues.Config{Store: a.store, Warehouse: reads, Rollups: rollups, Code: a.code(), BaseURL: a.baseURL(), Picture: a.charts.Issues, Now: time.Now}
 }
 
 // issuesKind applies occurrences of errors to issues, and ends what is over.
@@ -29,7 +29,7 @@ func (a *App) issuesKind() work.Kind {
 
 // issueTeller returns the tellers of news about issues, by organization.
 func (a *App) issueTeller() func(context.Context, principal.OrgID) (*issues.Teller, error) {
-	policies := errorissues.Config{Store: a.store, BaseURL: a.baseURL(), Now: time.Now}
+	policies := errorissues.Config{Store: a.store, BaseURL: a.baseURL(), Picture: a.charts.Issues, Now: time.Now}
 	return func(ctx context.Context, org principal.OrgID) (*issues.Teller, error) {
 		t, err := policies.Teller(ctx, org)
 		if err != nil {

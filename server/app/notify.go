@@ -7,6 +7,7 @@ import (
 
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/notify"
+	"github.com/svc-observability/svc/server/services/charts"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/work"
 )
@@ -28,7 +29,12 @@ func (a *App) openSender(context.Context) error {
 	}
 	a.sender = notify.NewSender(cfg)
 	seals, err := a.hasher.Sealer(notify.SealPurpose)
+	if err != nil {
+		return err
+	}
 	a.seals = seals
+	ids, err := a.hasher.Sealer(charts.SealPurpose)
+	a.charts = charts.Links{BaseURL: a.baseURL(), Seals: ids, Now: time.Now}
 	return err
 }
 

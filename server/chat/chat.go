@@ -19,9 +19,17 @@ type Message struct {
 	// Color is 24 bits of red, green and blue.
 	Color int `json:"color"`
 	// URL is the page that shows the thing; it may be empty.
-	URL   string    `json:"url,omitempty"`
-	Links []Link    `json:"links,omitempty"`
-	At    time.Time `json:"at"`
+	URL   string `json:"url,omitempty"`
+	Links []Link `json:"links,omitempty"`
+	// Picture is a picture that the service fetches from us; nil without one.
+	Picture *Picture  `json:"picture,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Picture is an address of ours, with a text for those who do not see the picture.
+type Picture struct {
+	URL string `json:"url"`
+	Alt string `json:"alt"`
 }
 
 // Link is a page with a text.

@@ -145,6 +145,7 @@ var bounds = []struct {
 	{200, "token device_code"},
 	{255, "minimum_severity"},
 	{256, "og_id"},
+	{1024, "chart_id"},
 	{999, "min_status"},
 	{1000, "ListAlertIncidentsRequest.group_key CountAlertIncidentsRequest.group_key ListAlertRuleChecksRequest.group_key SummarizeAlertRuleChecksRequest.group_key"},
 }
@@ -160,7 +161,7 @@ var lowerBounds = []struct {
 	{limits.LeastScrapeInterval.Seconds(), "scrape_interval_seconds"},
 	{limits.IssueLeaseShortest.Seconds(), "lease_duration_seconds"},
 	// These follow from the form of a value. They are no limits that a user meets.
-	{3, "og_id"},
+	{3, "og_id chart_id"},
 }
 
 // TestBounds compares the bounds in the rules of request fields with limits.

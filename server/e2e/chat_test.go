@@ -1,10 +1,14 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"image/png"
 	"io"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -388,6 +392,58 @@ func TestChatRefresh(t *testing.T) {
 	b.noSecrets()
 }
 
+// chartPicture fetches the picture of a message, as Slack did, and checks it. It returns its path.
+func (b *chatBench) chartPicture(m slacktest.Message) string {
+	b.t.Helper()
+	images := slacktest.Images(m.Attachments)
+	if len(images) != 1 || !strings.HasPrefix(images[0], b.s.BaseURL+"/share/chart/") || !strings.HasSuffix(images[0], ".png") {
+		b.t.Fatalf("the pictures of the message: %q", images)
+	}
+	path := strings.TrimPrefix(images[0], b.s.BaseURL)
+	h, text := sharePicture(b.t, b.s, path, "", 200)
+	drawn, err := png.Decode(bytes.NewReader(text))
+	if err != nil || drawn.Bounds().Dx() < 600 || len(text) > 60<<10 || h.Get("Content-Type") != "image/png" ||
+		h.Get("Cache-Control") != "public, max-age=3600" || h.Get("Cross-Origin-Resource-Policy") != "cross-origin" {
+		b.t.Errorf("the picture: %d bytes, %v, %v", len(text), h, err)
+	}
+	sharePicture(b.t, b.s, path, h.Get("ETag"), 304)
+	middle := len("/share/chart/") + 40
+	other := "A"
+	if path[middle] == 'A' {
+		other = "B"
+	}
+	sharePicture(b.t, b.s, path[:middle]+other+path[middle+1:], "", 404)
+	return path
+}
+
+// alertPicture checks the picture of a message about an alert, and its data. It returns its path.
+func (b *chatBench) alertPicture(m slacktest.Message) string {
+	b.t.Helper()
+	path := b.chartPicture(m)
+	nobody := restClient{b.t, b.s, ""}
+	id := strings.TrimSuffix(strings.TrimPrefix(path, "/share/chart/"), ".png")
+	body := fmt.Sprintf(`{"chart_id":%q}`, id)
+	data := nobody.call("POST", "/v2/share/alert-chart", body, 200)
+	series, _ := data["series"].([]any)
+	if data["kind"] != "area" || data["unit"] != "number" || data["threshold"] != 0.0 || data["breach_side"] != "above" || len(series) != 1 || data["points"] != nil {
+		b.t.Fatalf("the data: %v", data)
+	}
+	one, _ := series[0].(map[string]any)
+	points, _ := one["points"].([]any)
+	last, _ := points[len(points)-1].([]any)
+	value := fmt.Sprintf("Throughput is %s rpm", strconv.FormatFloat(math.Round(100*last[1].(float64))/100, 'f', -1, 64))
+	if len(last) != 2 || !strings.Contains(m.Attachments, value) || time.Since(time.UnixMilli(int64(last[0].(float64)))) > 5*time.Minute {
+		b.t.Errorf("the last point %v is not the figure of the message: %s is not in %s", last, value, m.Attachments)
+	}
+	// The id opens nothing else, and neither does a guess.
+	for path, body := range map[string]string{"/v2/share/chat-chart": body, "/v2/share/alert-chart": `{"chart_id":"nobody-knows-this-chart"}`} {
+		if got := nobody.call("POST", path, body, 404); tagOf(got) != "@svc/http/errors/ShareNotFoundError" {
+			b.t.Errorf("%s: %v", path, got)
+		}
+	}
+	return path
+}
+
 // TestChatAlerts sends an alert to a channel: the first message, its thread, and the end of the incident in both. Then each way in which
 // Slack refuses.
 func TestChatAlerts(t *testing.T) {
@@ -432,7 +488,7 @@ func TestChatAlerts(t *testing.T) {
 
 	// Hostile names: nobody is called, and nothing is formatted by them.
 	definition := fmt.Sprintf(`"name":"Traffic <!channel> & <https://evil.example|all is well>","severity":"critical","signal_type":"throughput",`+
-		`"comparator":"gt","threshold":0,"window_minutes":60,"consecutive_breaches_required":1,"destination_ids":[%q]`, d["id"])
+		`"comparator":"gt","threshold":0,"window_minutes":60,"consecutive_breaches_required":1,"renotify_interval_minutes":1,"destination_ids":[%q]`, d["id"])
 	b.rest.call("POST", path+"/test", "{}", 200)
 	if got := b.slack.Messages(alerts); len(got) != 1 || !strings.Contains(got[0].Attachments, "This is a test message") {
 		t.Fatalf("the test: %v", got)
@@ -448,12 +504,37 @@ func TestChatAlerts(t *testing.T) {
 		!strings.HasPrefix(first.Text, "*<"+b.s.BaseURL+"/alerts/incidents/") || !strings.Contains(first.Attachments, "#e01e5a") {
 		t.Errorf("the first message: %+v", first)
 	}
-	b.rest.call("DELETE", "/v2/alerts/rules/"+fmt.Sprint(rule["id"]), "", 200)
-	b.until("the end is told in the thread", func() bool { return len(b.slack.Messages(alerts)) == 3 })
-	told := b.slack.Messages(alerts)
-	if told[1].Edited != 1 || !strings.Contains(told[1].Attachments, "#2eb67d") || told[2].Thread != told[1].TS {
-		t.Errorf("the end: first %+v, answer %+v", told[1], told[2])
+	picture := b.alertPicture(first)
+	// The reminder of the next minute has a picture that Slack does not take: it arrives without one.
+	refusals := 0
+	b.slack.Fault(func(method string) string {
+		if method == "chat.postMessage" {
+			if refusals++; refusals == 1 {
+				return "image:downloading image failed"
+			}
+		}
+		return ""
+	})
+	for end := time.Now().Add(150 * time.Second); len(b.slack.Messages(alerts)) < 3; time.Sleep(time.Second) {
+		if time.Now().After(end) {
+			t.Fatal("there is no reminder")
+		}
 	}
+	b.slack.Fault(nil)
+	if got := b.slack.Messages(alerts)[2]; refusals != 2 || got.Thread != first.TS || len(slacktest.Images(got.Attachments)) != 0 ||
+		!strings.Contains(got.Attachments, "Throughput is") {
+		t.Errorf("the reminder without a picture, after %d tries: %+v", refusals, got)
+	}
+	if got := fmt.Sprint(b.rest.call("GET", "/v2/instrumentation/audit", "", 200)); !strings.Contains(got, "Messages to Acme have no pictures until") {
+		t.Errorf("the audit says nothing about pictures: %s", got)
+	}
+	b.rest.call("DELETE", "/v2/alerts/rules/"+fmt.Sprint(rule["id"]), "", 200)
+	b.until("the end is told in the thread", func() bool { return len(b.slack.Messages(alerts)) == 4 })
+	told := b.slack.Messages(alerts)
+	if told[1].Edited != 1 || !strings.Contains(told[1].Attachments, "#2eb67d") || told[3].Thread != told[1].TS {
+		t.Errorf("the end: first %+v, answer %+v", told[1], told[3])
+	}
+	sharePicture(t, b.s, picture, "", 404) // with its rule
 
 	// What Slack refuses, and what becomes of it.
 	for code, want := range map[string]struct {
@@ -489,7 +570,7 @@ func TestChatAlerts(t *testing.T) {
 	})
 	b.rest.call("POST", path+"/test", "{}", 200)
 	b.slack.Fault(nil)
-	if got := b.slack.Messages(alerts); len(got) != 4 || got[3].Attachments != "" || !strings.Contains(got[3].Text, "This is a test message") {
+	if got := b.slack.Messages(alerts); len(got) != 5 || got[4].Attachments != "" || !strings.Contains(got[4].Text, "This is a test message") {
 		t.Errorf("plain text: %+v", got[len(got)-1])
 	}
 	// The app is removed: the next message says so, and the workspace waits for a person.
@@ -518,5 +599,39 @@ func TestChatAlerts(t *testing.T) {
 	dead()
 	if got := b.rest.call("POST", path+"/test", "{}", 502); tagOf(got) != "@svc/http/errors/AlertDeliveryAuthError" || !strings.Contains(fmt.Sprint(got), "no longer connected") {
 		t.Errorf("disconnected: %v", got)
+	}
+}
+
+// TestIssueChart sends a message about a new error to a channel, with a picture of its occurrences.
+func TestIssueChart(t *testing.T) {
+	t.Parallel()
+	b := newChatBench(t)
+	workspace := b.connectChat()
+	general := b.team.Channels[1]
+	d := b.rest.call("POST", "/v2/alerts/destinations",
+		fmt.Sprintf(`{"type":"chat","name":"Errors","workspace_id":%q,"channel_id":%q}`, workspace, general.ID), 200)
+	b.rest.call("PUT", "/v2/error_issues/notification_policy", fmt.Sprintf(`{"destination_ids":[%q]}`, d["id"]), 200)
+	sendFailures(t, b.s, "pay", "1.0", "com.acme.Declined", "com.acme.Declined")
+	b.until("the error is told", func() bool { return len(b.slack.Messages(general)) == 1 })
+	told := b.slack.Messages(general)[0]
+	id := strings.TrimSuffix(strings.TrimPrefix(b.chartPicture(told), "/share/chart/"), ".png")
+	body := fmt.Sprintf(`{"chart_id":%q}`, id)
+	data := restClient{t, b.s, ""}.call("POST", "/v2/share/chat-chart", body, 200)
+	if data["kind"] != "bar" || data["unit"] != "number" || data["breach_side"] != "none" || !strings.HasSuffix(fmt.Sprint(data["title"]), " in pay") || data["threshold"] != nil {
+		t.Errorf("the data: %v", data)
+	}
+	restClient{t, b.s, ""}.call("POST", "/v2/share/alert-chart", body, 404)
+	// Without pictures, by the setting of the workspace.
+	path := "/v2/integrations/chat_workspaces/" + workspace
+	for _, bad := range []string{`{"settings":{"pictures":"maybe"}}`, `{"settings":{"pictures":""}}`} {
+		if got := b.rest.call("PATCH", path, bad, 400); !strings.Contains(fmt.Sprint(got), "pictures") {
+			t.Errorf("%s: %v", bad, got)
+		}
+	}
+	b.rest.call("PATCH", path, `{"settings":{"pictures":"off"}}`, 200)
+	sendFailures(t, b.s, "pay", "1.0", "com.acme.Timeout")
+	b.until("the other error is told", func() bool { return len(b.slack.Messages(general)) == 2 })
+	if got := b.slack.Messages(general)[1]; len(slacktest.Images(got.Attachments)) != 0 || !strings.Contains(got.Attachments, "Occurrences") {
+		t.Errorf("without a picture: %+v", got)
 	}
 }

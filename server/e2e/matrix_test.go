@@ -120,6 +120,8 @@ var noSuccess = map[string]string{
 	"resolveShare":                     "takes the token of a share link; TestPublicShare has it",
 	"resolveShareOgMeta":               "as resolveShare",
 	"resolveShareOgCard":               "as resolveShare",
+	"resolveAlertChart":                "takes the id of a picture in a message; TestChatAlerts has it",
+	"resolveChatChart":                 "takes the id of a picture in a message; TestIssueChart has it",
 	"previewDashboardWidget":           "the example of a data source has fields of several kinds; TestDashboardData has it",
 	"resolveShareWidgetData":           "as resolveShare; TestShareWidgetData has it",
 	"acceptInvitation":                 "takes the token of a link, once; TestInvitationsAndMembers has it",

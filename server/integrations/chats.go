@@ -94,28 +94,45 @@ func (e *Engine) Post(ctx context.Context, p chat.Post) (string, error) {
 	if err != nil {
 		return "", e.chatFailure(ctx, c, err)
 	}
-	thread := p.Thread
-	if thread != "" && p.Ends {
-		err := provider.Change(ctx, opened, thread, p.Message)
-		switch {
-		case IsKind(err, NotFound):
-			thread = "" // a person has deleted the message: a new one says what happened
-		case IsKind(err, Invalid): // the answer in the thread says it
-		case err != nil:
-			return "", e.chatFailure(ctx, c, err)
-		}
-	}
-	if !strings.HasPrefix(thread, p.Channel+":") {
-		thread = ""
-	}
-	reference, err := provider.Post(ctx, opened, p.Channel, thread, p.Message)
-	if thread != "" && IsKind(err, NotFound) {
-		reference, err = provider.Post(ctx, opened, p.Channel, "", p.Message)
+	p.Message.Picture = e.picture(c, provider, p.Message.Picture)
+	reference, err := post(ctx, provider, opened, p)
+	if isPicture(err) {
+		e.pictureFailed(ctx, c, err)
+		p.Message.Picture = nil
+		reference, err = post(ctx, provider, opened, p)
 	}
 	if err != nil {
 		return "", e.chatFailure(ctx, c, err)
 	}
 	return reference, nil
+}
+
+// post sends a message with everything that is a part of it.
+func post(ctx context.Context, provider ChatProvider, c Connection, p chat.Post) (string, error) {
+	thread := p.Thread
+	answer := p.Message
+	if thread != "" && p.Ends {
+		err := provider.Change(ctx, c, thread, p.Message)
+		switch {
+		case IsKind(err, NotFound):
+			thread = "" // a person has deleted the message: a new one says what happened
+		case isPicture(err):
+			return "", err
+		case IsKind(err, Invalid): // the answer in the thread says it
+		case err != nil:
+			return "", err
+		default:
+			answer.Picture = nil // the first message shows it
+		}
+	}
+	if !strings.HasPrefix(thread, p.Channel+":") {
+		thread = ""
+	}
+	reference, err := provider.Post(ctx, c, p.Channel, thread, answer)
+	if thread != "" && IsKind(err, NotFound) {
+		reference, err = provider.Post(ctx, c, p.Channel, "", p.Message)
+	}
+	return reference, err
 }
 
 // chatFailure is a problem in the words of a message. Only a workspace that a person has disconnected is lost to its destinations; another one

@@ -31,6 +31,11 @@ type oneWorkspace struct {
 	due int
 }
 
+func (s *oneWorkspace) RecordPictureFailure(_ context.Context, _ principal.OrgID, _ uuid.UUID, at time.Time) error {
+	s.row.PictureFailedAt = &at
+	return nil
+}
+
 func (s *oneWorkspace) GetIntegrationConnection(_ context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error) {
 	if org != s.row.Org || id != s.row.ID {
 		return store.IntegrationConnection{}, store.ErrNotFound

@@ -31,6 +31,7 @@ type Store interface {
 	GetIntegrationConnection(ctx context.Context, org principal.OrgID, id uuid.UUID) (store.IntegrationConnection, error)
 	IntegrationSharedWith(ctx context.Context, of store.IntegrationConnection) (bool, error)
 	MakeIntegrationDue(ctx context.Context, org principal.OrgID, id uuid.UUID) error
+	RecordPictureFailure(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time) error
 	LinkIntegrationIdentity(ctx context.Context, org principal.OrgID, in store.IntegrationIdentity) (store.IntegrationIdentity, error)
 	BeginIntegrationLogin(ctx context.Context, org principal.OrgID, in store.IntegrationLogin) error
 	IntegrationLoginByState(ctx context.Context, org principal.OrgID, provider, hash string) (store.IntegrationLogin, error)

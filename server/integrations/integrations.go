@@ -121,9 +121,10 @@ type ChatProvider interface {
 	// Channel describes one channel.
 	Channel(ctx context.Context, c Connection, id string) (store.ChatChannel, error)
 	// Post sends a message and returns its reference, which begins with the channel's id and a colon; see chat.Poster. A message in a thread
-	// is an answer to the thread's first message. A problem NotFound: the channel, or the thread, is not there.
+	// is an answer to the thread's first message. A problem NotFound: the channel, or the thread, is not there. A problem with Picture:
+	// nothing was sent, and the message without its picture may be.
 	Post(ctx context.Context, c Connection, channel, thread string, m chat.Message) (reference string, err error)
-	// Change replaces a message that Post has sent. A problem NotFound: it is no longer there.
+	// Change replaces a message that Post has sent. A problem NotFound: it is no longer there. One with Picture is as for Post.
 	Change(ctx context.Context, c Connection, reference string, m chat.Message) error
 }
 
@@ -233,7 +234,9 @@ type Problem struct {
 	// Text is for people. It holds no secret, and of the text of the provider at most an error code of plain letters.
 	Text       string
 	RetryAfter time.Duration
-	cause      error
+	// Picture says that a chat service refuses the picture of a message, or cannot fetch it. The kind is Invalid then.
+	Picture bool
+	cause   error
 }
 
 // NewProblem makes a problem. The cause is for logs only.

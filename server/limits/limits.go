@@ -96,6 +96,7 @@ func Table() []Group {
 		{"Start and stop of a server", startStop()},
 		{"Background work", work()},
 		{"Messages of alerts", deliveries()},
+		{"Charts in messages", charts()},
 		{"Alerts", alerts()},
 		{"Error issues", issues()},
 		{"Command line", commandLine()},

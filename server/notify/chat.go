@@ -27,6 +27,9 @@ func (e *Event) chat() chat.Message {
 			m.Links = append(m.Links, chat.Link{Text: "Trace " + s.TraceID, URL: s.URL})
 		}
 	}
+	if e.PictureURL != "" {
+		m.Picture = &chat.Picture{URL: e.PictureURL, Alt: "Chart: " + m.Title}
+	}
 	if e.ChatURL != "" {
 		m.Links = append(m.Links, chat.Link{Text: "Ask about it", URL: e.ChatURL})
 	}

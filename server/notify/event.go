@@ -26,7 +26,9 @@ type Event struct {
 	Groups []Group
 	// LinkURL leads to the incident or the rule, ChatURL to a chat about it. Both may be empty.
 	LinkURL, ChatURL string
-	SentAt           time.Time
+	// PictureURL is the address of a picture of a chart, for chats; empty without one.
+	PictureURL string
+	SentAt     time.Time
 	// Template is that of the rule; nil for the built-in text.
 	Template *Template
 	// Issues are set in a message about error issues: one, or those that a digest names. Of Rule, only the severity counts then, and of

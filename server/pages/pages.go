@@ -126,6 +126,7 @@ func (p *Pages) Mount(mux *http.ServeMux) {
 	mux.Handle(oauth.AuthorizePath, p.page(methods{http.MethodGet: p.showConsent, http.MethodPost: p.decideConsent}))
 	mux.Handle(grantsPath, p.page(methods{http.MethodPost: p.revokeGrant}))
 	mux.Handle("/share/og/{og_id}", p.page(methods{http.MethodGet: p.sharePicture}))
+	mux.Handle(chartPath, p.page(methods{http.MethodGet: p.chartPicture}))
 	mux.Handle(stylePath, http.HandlerFunc(serveStyle))
 }
 

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/maypok86/otter/v2"
 	"google.golang.org/protobuf/proto"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/web"
 )
 
@@ -75,16 +77,23 @@ func (p *Pages) sharePicture(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, v, err)
 		return
 	}
-	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(card)
+	h := w.Header()
+	h.Set("Cache-Control", audience+", max-age=300")
+	h.Set("Vary", "Cookie")
+	p.servePicture(w, r, v, card, func() ([]byte, error) { return drawCard(p.pictures.fonts, card) })
+}
+
+// servePicture serves the picture of some data. It is drawn once for all who get the same data. The caller has set the headers about
+// caches.
+func (p *Pages) servePicture(w http.ResponseWriter, r *http.Request, v *Viewer, data proto.Message, draw func() ([]byte, error)) {
+	text, err := proto.MarshalOptions{Deterministic: true}.Marshal(data)
 	if err != nil {
-		p.fail(w, r, v, err)
+		p.failPicture(w, r, v, err)
 		return
 	}
 	sum := sha256.Sum256(text)
 	version := hex.EncodeToString(sum[:16])
 	h := w.Header()
-	h.Set("Cache-Control", audience+", max-age=300")
-	h.Set("Vary", "Cookie")
 	h.Set("ETag", `"`+version+`"`)
 	h.Set("X-Robots-Tag", "noindex")
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin") // other people's pages show it, too
@@ -94,9 +103,8 @@ func (p *Pages) sharePicture(w http.ResponseWriter, r *http.Request) {
 	}
 	picture, drawn := p.pictures.drawn.GetIfPresent(version)
 	if !drawn {
-		if picture, err = drawCard(p.pictures.fonts, card); err != nil {
-			h.Set("Cache-Control", "no-store")
-			p.fail(w, r, v, err)
+		if picture, err = draw(); err != nil {
+			p.failPicture(w, r, v, err)
 			return
 		}
 		p.pictures.drawn.Set(version, picture)
@@ -105,4 +113,27 @@ func (p *Pages) sharePicture(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Length", strconv.Itoa(len(picture)))
 	// This fails only when the browser is gone.
 	_, _ = w.Write(picture)
+}
+
+func (p *Pages) failPicture(w http.ResponseWriter, r *http.Request, v *Viewer, err error) {
+	w.Header().Set("Cache-Control", "no-store")
+	p.fail(w, r, v, err)
+}
+
+// chartPath is where the pictures of charts in messages are.
+const chartPath = "/share/chart/{picture}"
+
+// chartPicture serves the picture of a chart that a message to a chat shows. The path does not say whether the message is about an alert.
+func (p *Pages) chartPicture(w http.ResponseWriter, r *http.Request) {
+	id, _ := strings.CutSuffix(r.PathValue("picture"), ".png")
+	chart, err := p.cfg.Shares.ResolveAlertChart(r.Context(), &svcv2.ResolveAlertChartRequest{ChartId: id})
+	if err != nil && failureOf(err).tag == apierr.ShareNotFound {
+		chart, err = p.cfg.Shares.ResolveChatChart(r.Context(), &svcv2.ResolveChatChartRequest{ChartId: id})
+	}
+	if err != nil {
+		p.failPicture(w, r, nil, err)
+		return
+	}
+	w.Header().Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(limits.ChartKept.Seconds())))
+	p.servePicture(w, r, nil, chart, func() ([]byte, error) { return drawChart(p.pictures.fonts, chart) })
 }

@@ -157,6 +157,18 @@ func (s *Store) MakeIntegrationDue(ctx context.Context, org principal.OrgID, id 
 	})
 }
 
+// RecordPictureFailure remembers when a chat service could not fetch a picture of a message.
+func (s *Store) RecordPictureFailure(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time) error {
+	return s.mutate(ctx, "record the failure of a picture", func(tx *ent.Tx) (Change, error) {
+		row, err := s.lockIntegrationConnection(ctx, tx, org, id)
+		if err != nil {
+			return Change{}, err
+		}
+		c := toIntegrationConnection(row)
+		return c.change(), row.Update().SetPictureFailedAt(at).Exec(ctx)
+	})
+}
+
 // RequestIntegrationSync makes the synchronization of a connected account due.
 func (s *Store) RequestIntegrationSync(ctx context.Context, org principal.OrgID, id uuid.UUID) (c IntegrationConnection, err error) {
 	err = s.mutate(ctx, "request the synchronization of an integration", func(tx *ent.Tx) (Change, error) {

@@ -49,8 +49,10 @@ type IntegrationConnection struct {
 	Failures int
 	// FailingSince: the first of the failures in a row.
 	FailingSince *time.Time
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	// PictureFailedAt: when a chat service last could not fetch a picture of a message.
+	PictureFailedAt *time.Time
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
 }
 
 // insertIntegrationConnection writes the row and returns it. It chooses the id and the time of creation if they are not given.
@@ -87,6 +89,7 @@ func (s *Store) insertIntegrationConnection(ctx context.Context, tx *ent.Tx, in 
 	create.SetNillableLastSyncError(nonZero(in.LastSyncError))
 	create.SetFailures(in.Failures)
 	create.SetNillableFailingSince(utcPtr(in.FailingSince))
+	create.SetNillablePictureFailedAt(utcPtr(in.PictureFailedAt))
 	create.SetCreatedAt(utc(in.CreatedAt))
 	create.SetUpdatedAt(utc(in.CreatedAt))
 	row, err := create.Save(ctx)
@@ -132,6 +135,7 @@ func toIntegrationConnection(row *ent.IntegrationConnection) IntegrationConnecti
 		LastSyncError:     orZero(row.LastSyncError),
 		Failures:          row.Failures,
 		FailingSince:      utcPtr(row.FailingSince),
+		PictureFailedAt:   utcPtr(row.PictureFailedAt),
 		CreatedAt:         utc(row.CreatedAt),
 		UpdatedAt:         utc(row.UpdatedAt),
 	}

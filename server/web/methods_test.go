@@ -17,7 +17,7 @@ const (
 	signedIn = "the pages for signing in and the pages for programs have it, which work without scripts"
 	byHand   = "charts of the application are drawn over time; dashboards and the page of SQL group without time"
 	agents   = "for agents: the tools of MCP call it"
-	preview  = "for previews of links in other programs"
+	preview  = "for previews of links, and for pictures, in other programs"
 )
 
 // noPage lists the methods of the API that the web application does not call, each with its reason.
@@ -67,6 +67,8 @@ var noPage = map[string]string{
 	"SourceHostingService/GetSourceRepository":              another,
 	"SessionsService/SignIn":                                signedIn,
 	"SessionsService/SignOut":                               signedIn,
+	"ShareService/ResolveAlertChart":                        preview,
+	"ShareService/ResolveChatChart":                         preview,
 	"ShareService/ResolveShareOgCard":                       preview,
 	"ShareService/ResolveShareOgMeta":                       preview,
 	"TracesService/GetTrace":                                another,

@@ -737,7 +737,8 @@ type UpdateChatWorkspaceRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `chatw_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// All settings; required. `default_channel` is the id of a channel of the workspace. Other names are refused.
+	// All settings; required. `default_channel` is the id of a channel of the workspace. `pictures` is `on` or `off`: messages have
+	// pictures of charts unless it is `off`. Other names are refused.
 	Settings map[string]string `protobuf:"bytes,2,rep,name=settings" json:"settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Names of the fields to change: `settings`. Over REST, the fields of the body are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`

@@ -705,7 +705,7 @@ var File_svc_v2_share_proto protoreflect.FileDescriptor
 
 const file_svc_v2_share_proto_rawDesc = "" +
 	"\n" +
-	"\x12svc/v2/share.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a svc/v2/dashboard_variables.proto\x1a\x1esvc/v2/dashboard_widgets.proto\x1a\x17svc/v2/share_data.proto\"w\n" +
+	"\x12svc/v2/share.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1bsvc/options/v1/method.proto\x1a svc/v2/dashboard_variables.proto\x1a\x1esvc/v2/dashboard_widgets.proto\x1a\x19svc/v2/share_charts.proto\x1a\x17svc/v2/share_data.proto\"w\n" +
 	"\x13ResolveShareRequest\x12F\n" +
 	"\x05token\x18\x01 \x01(\tB0\xbaH\x1d\xc8\x01\x01r\x182\x16^[A-Za-z0-9_-]{8,128}$\xfa\xf9\x18\f\x10\x01\"\bx4Tp2abcR\x05token:\x18\x82\xfa\x18\x14\n" +
 	"\x12ShareResolveParams\"\xf9\x01\n" +
@@ -762,7 +762,7 @@ const file_svc_v2_share_proto_rawDesc = "" +
 	"\x01h\x18\x04 \x01(\x01R\x01h\x12!\n" +
 	"\x05title\x18\x05 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\x05title\x12%\n" +
 	"\asection\x18\x06 \x01(\tB\v\xfa\xf9\x18\x02(\x01\xaa\x01\x02\b\x01R\asection\x121\n" +
-	"\rvisualization\x18\a \x01(\tB\v\xfa\xf9\x18\a\"\x05chartR\rvisualization2\xd9\t\n" +
+	"\rvisualization\x18\a \x01(\tB\v\xfa\xf9\x18\a\"\x05chartR\rvisualization2\xff\f\n" +
 	"\fShareService\x12\x92\x02\n" +
 	"\fResolveShare\x12\x1b.svc.v2.ResolveShareRequest\x1a\x15.svc.v2.ResolvedShare\"\xcd\x01\xf2\xf9\x18\xac\x01\n" +
 	"\fresolveShare\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/share/resolve\x12\xa2\x02\n" +
@@ -771,7 +771,11 @@ const file_svc_v2_share_proto_rawDesc = "" +
 	"\x12ResolveShareOgCard\x12!.svc.v2.ResolveShareOgCardRequest\x1a\x13.svc.v2.ShareOgCard\"\xd3\x01\xf2\xf9\x18\xb2\x01\n" +
 	"\x12resolveShareOgCard\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/share/og-card\x12\xe9\x02\n" +
 	"\x16ResolveShareWidgetData\x12%.svc.v2.ResolveShareWidgetDataRequest\x1a\x17.svc.v2.ShareWidgetData\"\x8e\x02\xf2\xf9\x18\xe9\x01\n" +
-	"\x16resolveShareWidgetData\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x16ShareRangeInvalidError2\x19ShareVariableInvalidError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/share/widget-dataB\x89\x01\n" +
+	"\x16resolveShareWidgetData\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x18ShareSignInRequiredError2\x12ShareWrongOrgError2\x16ShareRangeInvalidError2\x19ShareVariableInvalidError2\x15ShareRateLimitedError2\x15SharePersistenceError2!DashboardStoredConfigInvalidError\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/share/widget-data\x12\xd2\x01\n" +
+	"\x11ResolveAlertChart\x12 .svc.v2.ResolveAlertChartRequest\x1a\x14.svc.v2.ChartPicture\"\x84\x01\xf2\xf9\x18`\n" +
+	"\x11resolveAlertChart\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x15ShareRateLimitedError2\x15SharePersistenceError\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/share/alert-chart\x12\xce\x01\n" +
+	"\x10ResolveChatChart\x12\x1f.svc.v2.ResolveChatChartRequest\x1a\x14.svc.v2.ChartPicture\"\x82\x01\xf2\xf9\x18_\n" +
+	"\x10resolveChatChart\x12\x05share\x18\x01(\x012\x12ShareNotFoundError2\x15ShareRateLimitedError2\x15SharePersistenceError\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/share/chat-chartB\x89\x01\n" +
 	"\n" +
 	"com.svc.v2B\n" +
 	"ShareProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
@@ -805,7 +809,10 @@ var file_svc_v2_share_proto_goTypes = []any{
 	(*DashboardSection)(nil),              // 12: svc.v2.DashboardSection
 	(*DashboardVariable)(nil),             // 13: svc.v2.DashboardVariable
 	(*ResolveShareWidgetDataRequest)(nil), // 14: svc.v2.ResolveShareWidgetDataRequest
-	(*ShareWidgetData)(nil),               // 15: svc.v2.ShareWidgetData
+	(*ResolveAlertChartRequest)(nil),      // 15: svc.v2.ResolveAlertChartRequest
+	(*ResolveChatChartRequest)(nil),       // 16: svc.v2.ResolveChatChartRequest
+	(*ShareWidgetData)(nil),               // 17: svc.v2.ShareWidgetData
+	(*ChartPicture)(nil),                  // 18: svc.v2.ChartPicture
 }
 var file_svc_v2_share_proto_depIdxs = []int32{
 	2,  // 0: svc.v2.ResolvedShare.dashboard:type_name -> svc.v2.SharedDashboard
@@ -820,12 +827,16 @@ var file_svc_v2_share_proto_depIdxs = []int32{
 	4,  // 9: svc.v2.ShareService.ResolveShareOgMeta:input_type -> svc.v2.ResolveShareOgMetaRequest
 	6,  // 10: svc.v2.ShareService.ResolveShareOgCard:input_type -> svc.v2.ResolveShareOgCardRequest
 	14, // 11: svc.v2.ShareService.ResolveShareWidgetData:input_type -> svc.v2.ResolveShareWidgetDataRequest
-	1,  // 12: svc.v2.ShareService.ResolveShare:output_type -> svc.v2.ResolvedShare
-	5,  // 13: svc.v2.ShareService.ResolveShareOgMeta:output_type -> svc.v2.ShareOgMeta
-	7,  // 14: svc.v2.ShareService.ResolveShareOgCard:output_type -> svc.v2.ShareOgCard
-	15, // 15: svc.v2.ShareService.ResolveShareWidgetData:output_type -> svc.v2.ShareWidgetData
-	12, // [12:16] is the sub-list for method output_type
-	8,  // [8:12] is the sub-list for method input_type
+	15, // 12: svc.v2.ShareService.ResolveAlertChart:input_type -> svc.v2.ResolveAlertChartRequest
+	16, // 13: svc.v2.ShareService.ResolveChatChart:input_type -> svc.v2.ResolveChatChartRequest
+	1,  // 14: svc.v2.ShareService.ResolveShare:output_type -> svc.v2.ResolvedShare
+	5,  // 15: svc.v2.ShareService.ResolveShareOgMeta:output_type -> svc.v2.ShareOgMeta
+	7,  // 16: svc.v2.ShareService.ResolveShareOgCard:output_type -> svc.v2.ShareOgCard
+	17, // 17: svc.v2.ShareService.ResolveShareWidgetData:output_type -> svc.v2.ShareWidgetData
+	18, // 18: svc.v2.ShareService.ResolveAlertChart:output_type -> svc.v2.ChartPicture
+	18, // 19: svc.v2.ShareService.ResolveChatChart:output_type -> svc.v2.ChartPicture
+	14, // [14:20] is the sub-list for method output_type
+	8,  // [8:14] is the sub-list for method input_type
 	8,  // [8:8] is the sub-list for extension type_name
 	8,  // [8:8] is the sub-list for extension extendee
 	0,  // [0:8] is the sub-list for field type_name
@@ -838,6 +849,7 @@ func file_svc_v2_share_proto_init() {
 	}
 	file_svc_v2_dashboard_variables_proto_init()
 	file_svc_v2_dashboard_widgets_proto_init()
+	file_svc_v2_share_charts_proto_init()
 	file_svc_v2_share_data_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -23,6 +23,8 @@ const (
 	ShareService_ResolveShareOgMeta_FullMethodName     = "/svc.v2.ShareService/ResolveShareOgMeta"
 	ShareService_ResolveShareOgCard_FullMethodName     = "/svc.v2.ShareService/ResolveShareOgCard"
 	ShareService_ResolveShareWidgetData_FullMethodName = "/svc.v2.ShareService/ResolveShareWidgetData"
+	ShareService_ResolveAlertChart_FullMethodName      = "/svc.v2.ShareService/ResolveAlertChart"
+	ShareService_ResolveChatChart_FullMethodName       = "/svc.v2.ShareService/ResolveChatChart"
 )
 
 // ShareServiceClient is the client API for ShareService service.
@@ -50,6 +52,18 @@ type ShareServiceClient interface {
 	// Returns the data of 1 to 4 widgets of the link, without queries, filters or statements. When a widget fails, its result holds the
 	// reason, and the other widgets are not affected. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(ctx context.Context, in *ResolveShareWidgetDataRequest, opts ...grpc.CallOption) (*ShareWidgetData, error)
+	// Read the chart of an alert.
+	//
+	// Returns the data of the chart that a message about an alert shows: the figures of the rule around the decision, as they were
+	// compared. The id of the chart comes with the message, and works for a limited time. The answer is the same for every kind of
+	// missing chart.
+	ResolveAlertChart(ctx context.Context, in *ResolveAlertChartRequest, opts ...grpc.CallOption) (*ChartPicture, error)
+	// Read the chart of another message to a chat.
+	//
+	// Returns the data of the chart that a message about error issues shows: the occurrences of the issue over time, or those of the
+	// issues of a digest. The id of the chart comes with the message, and works for a limited time. The answer is the same for every
+	// kind of missing chart.
+	ResolveChatChart(ctx context.Context, in *ResolveChatChartRequest, opts ...grpc.CallOption) (*ChartPicture, error)
 }
 
 type shareServiceClient struct {
@@ -100,6 +114,26 @@ func (c *shareServiceClient) ResolveShareWidgetData(ctx context.Context, in *Res
 	return out, nil
 }
 
+func (c *shareServiceClient) ResolveAlertChart(ctx context.Context, in *ResolveAlertChartRequest, opts ...grpc.CallOption) (*ChartPicture, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChartPicture)
+	err := c.cc.Invoke(ctx, ShareService_ResolveAlertChart_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *shareServiceClient) ResolveChatChart(ctx context.Context, in *ResolveChatChartRequest, opts ...grpc.CallOption) (*ChartPicture, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChartPicture)
+	err := c.cc.Invoke(ctx, ShareService_ResolveChatChart_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ShareServiceServer is the server API for ShareService service.
 // All implementations must embed UnimplementedShareServiceServer
 // for forward compatibility.
@@ -125,6 +159,18 @@ type ShareServiceServer interface {
 	// Returns the data of 1 to 4 widgets of the link, without queries, filters or statements. When a widget fails, its result holds the
 	// reason, and the other widgets are not affected. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *ResolveShareWidgetDataRequest) (*ShareWidgetData, error)
+	// Read the chart of an alert.
+	//
+	// Returns the data of the chart that a message about an alert shows: the figures of the rule around the decision, as they were
+	// compared. The id of the chart comes with the message, and works for a limited time. The answer is the same for every kind of
+	// missing chart.
+	ResolveAlertChart(context.Context, *ResolveAlertChartRequest) (*ChartPicture, error)
+	// Read the chart of another message to a chat.
+	//
+	// Returns the data of the chart that a message about error issues shows: the occurrences of the issue over time, or those of the
+	// issues of a digest. The id of the chart comes with the message, and works for a limited time. The answer is the same for every
+	// kind of missing chart.
+	ResolveChatChart(context.Context, *ResolveChatChartRequest) (*ChartPicture, error)
 	mustEmbedUnimplementedShareServiceServer()
 }
 
@@ -146,6 +192,12 @@ func (UnimplementedShareServiceServer) ResolveShareOgCard(context.Context, *Reso
 }
 func (UnimplementedShareServiceServer) ResolveShareWidgetData(context.Context, *ResolveShareWidgetDataRequest) (*ShareWidgetData, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveShareWidgetData not implemented")
+}
+func (UnimplementedShareServiceServer) ResolveAlertChart(context.Context, *ResolveAlertChartRequest) (*ChartPicture, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveAlertChart not implemented")
+}
+func (UnimplementedShareServiceServer) ResolveChatChart(context.Context, *ResolveChatChartRequest) (*ChartPicture, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveChatChart not implemented")
 }
 func (UnimplementedShareServiceServer) mustEmbedUnimplementedShareServiceServer() {}
 func (UnimplementedShareServiceServer) testEmbeddedByValue()                      {}
@@ -240,6 +292,42 @@ func _ShareService_ResolveShareWidgetData_Handler(srv interface{}, ctx context.C
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ShareService_ResolveAlertChart_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveAlertChartRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShareServiceServer).ResolveAlertChart(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ShareService_ResolveAlertChart_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShareServiceServer).ResolveAlertChart(ctx, req.(*ResolveAlertChartRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ShareService_ResolveChatChart_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveChatChartRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ShareServiceServer).ResolveChatChart(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ShareService_ResolveChatChart_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ShareServiceServer).ResolveChatChart(ctx, req.(*ResolveChatChartRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ShareService_ServiceDesc is the grpc.ServiceDesc for ShareService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -262,6 +350,14 @@ var ShareService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ResolveShareWidgetData",
 			Handler:    _ShareService_ResolveShareWidgetData_Handler,
+		},
+		{
+			MethodName: "ResolveAlertChart",
+			Handler:    _ShareService_ResolveAlertChart_Handler,
+		},
+		{
+			MethodName: "ResolveChatChart",
+			Handler:    _ShareService_ResolveChatChart_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -66,6 +66,7 @@ func problem(status int, body []byte) *integrations.Problem {
 		Code       int
 		Error      string
 		RetryAfter float64 `json:"retry_after"`
+		Errors     json.RawMessage
 	}
 	if json.Unmarshal(body, &said) != nil {
 		if status == http.StatusForbidden || status == http.StatusNotFound { // a page of the network in front of the API says nothing about the guild
@@ -104,7 +105,25 @@ func problem(status int, body []byte) *integrations.Problem {
 	if status == http.StatusForbidden {
 		return integrations.NewProblem(integrations.Forbidden, err, "Discord does not allow the request (code %d).", said.Code)
 	}
-	return integrations.NewProblem(integrations.Invalid, err, "Discord does not take the message (code %d).", said.Code)
+	p := integrations.NewProblem(integrations.Invalid, err, "Discord does not take the message (code %d).", said.Code)
+	p.Picture = ofPicture(said.Errors)
+	return p
+}
+
+// ofPicture reports whether the places of a form that are refused have the picture of an embed among them.
+func ofPicture(places json.RawMessage) bool {
+	var form struct {
+		Embeds map[string]struct{ Image json.RawMessage }
+	}
+	if json.Unmarshal(places, &form) != nil {
+		return false
+	}
+	for _, e := range form.Embeds {
+		if e.Image != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // gone says that a person has to add the bot again.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -48,6 +49,11 @@ type embed struct {
 	URL         string     `json:"url,omitempty"`
 	Color       int        `json:"color"`
 	Timestamp   *time.Time `json:"timestamp,omitempty"`
+	Image       *image     `json:"image,omitempty"`
+}
+
+type image struct {
+	URL string `json:"url"`
 }
 
 // mentions are the people and roles whom a message may call: nobody.
@@ -97,10 +103,7 @@ func (a *App) Post(ctx context.Context, c integrations.Connection, channel, thre
 		}
 		return err
 	}
-	err = try(form(m))
-	if integrations.IsKind(err, integrations.Invalid) {
-		err = try(plain(m))
-	}
+	err = attempts(m, try)
 	switch {
 	case integrations.IsKind(err, integrations.NotFound):
 		// Without the bot in the guild, no channel is there. That is no fault of the destination.
@@ -134,9 +137,24 @@ func (a *App) Change(ctx context.Context, _ integrations.Connection, reference s
 	if !isID(channel) || !isID(id) {
 		return integrations.NewProblem(integrations.NotFound, nil, "The message is no longer there.")
 	}
-	err := a.do(ctx, http.MethodPatch, form(m), nil, "channels", channel, "messages", id)
+	return attempts(m, func(out message) error {
+		return a.do(ctx, http.MethodPatch, out, nil, "channels", channel, "messages", id)
+	})
+}
+
+// attempts sends a message in its form. If Discord refuses the form, it is sent without its picture, and then as plain text. A refusal that
+// names the picture goes to the caller, who sends it again.
+func attempts(m chat.Message, send func(message) error) error {
+	err := send(form(m))
+	if m.Picture != nil && integrations.IsKind(err, integrations.Invalid) {
+		if refused, ok := errors.AsType[*integrations.Problem](err); ok && refused.Picture {
+			return err
+		}
+		m.Picture = nil
+		err = send(form(m))
+	}
 	if integrations.IsKind(err, integrations.Invalid) {
-		err = a.do(ctx, http.MethodPatch, plain(m), nil, "channels", channel, "messages", id)
+		err = send(plain(m))
 	}
 	return err
 }
@@ -155,6 +173,9 @@ func form(m chat.Message) message {
 	}
 	if !m.At.IsZero() {
 		e.Timestamp = &m.At
+	}
+	if p := m.Picture; p != nil && units(p.URL) <= addressText {
+		e.Image = &image{p.URL}
 	}
 	var links []string
 	for _, l := range m.Links {

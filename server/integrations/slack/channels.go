@@ -90,8 +90,24 @@ func notFound(err error) error {
 		"Slack knows no such channel, or the app is not in it. For a private channel, write /invite with the name of the app there.")
 }
 
-// problem sorts an error of the API client.
+// namesPicture reports whether an answer is about the picture of a message: Slack could not download it, or does not take its block.
+func namesPicture(said api.SlackErrorResponse) bool {
+	texts := append([]string{said.Err}, said.ResponseMetadata.Messages...)
+	for _, e := range said.Errors {
+		if e.Message != nil {
+			texts = append(texts, *e.Message)
+		}
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(text, "downloading image") || strings.Contains(text, "image_url") || strings.Contains(text, "alt_text")
+	})
+}
+
+// problem sorts an error of the API client; nil for nil.
 func problem(err error) error {
+	if err == nil {
+		return nil
+	}
 	var known *integrations.Problem
 	var limited *api.RateLimitedError
 	var status api.StatusCodeError
@@ -147,8 +163,10 @@ func problem(err error) error {
 		return integrations.NewProblem(integrations.NotFound, err, "The message is no longer there.")
 	case is("msg_too_long", "msg_blocks_too_long", "no_text", "too_many_attachments", "as_user_not_supported", "block_mismatch",
 		"attachment_payload_limit_exceeded", "metadata_too_large") ||
-		strings.HasPrefix(code, "invalid_"):
-		return integrations.NewProblem(integrations.Invalid, err, "Slack does not take the message (%s).", plainCode(code))
+		strings.HasPrefix(code, "invalid_"), namesPicture(said):
+		p := integrations.NewProblem(integrations.Invalid, err, "Slack does not take the message (%s).", plainCode(code))
+		p.Picture = namesPicture(said)
+		return p
 	case is("ratelimited", "rate_limited", "message_limit_exceeded"):
 		p := integrations.NewProblem(integrations.RateLimited, err, "Slack asks for a pause.")
 		p.RetryAfter = time.Minute

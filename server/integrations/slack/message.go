@@ -2,7 +2,9 @@ package slack
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +19,8 @@ const (
 	sectionText = 3000
 	sections    = 5
 	topText     = 3000
+	pictureURL  = 3000
+	pictureText = 2000
 )
 
 // escapes are the three characters by which Slack formats links and mentions.
@@ -36,13 +40,15 @@ func (a *App) Post(ctx context.Context, c integrations.Connection, channel, thre
 		}
 		in = append(in, api.MsgOptionTS(stamp))
 	}
-	_, stamp, sent, err := client.PostMessageWithResponseContext(ctx, channel, append(in, form(m)...)...)
-	if integrations.IsKind(problem(err), integrations.Invalid) {
-		_, stamp, sent, err = client.PostMessageWithResponseContext(ctx, channel, append(in, plain(m)...)...)
-	}
+	var stamp string
+	var sent api.Message
+	err = attempts(m, func(options []api.MsgOption) (err error) {
+		_, stamp, sent, err = client.PostMessageWithResponseContext(ctx, channel, append(slices.Clone(in), options...)...)
+		return err
+	})
 	switch {
 	case err != nil:
-		return "", problem(err)
+		return "", err
 	case stamp == "":
 		return "", integrations.NewProblem(integrations.Upstream, nil, "Slack did not say which message it sent.")
 	case thread != "" && sent.ThreadTimestamp != "" && channel+":"+sent.ThreadTimestamp == thread:
@@ -62,14 +68,27 @@ func (a *App) Change(ctx context.Context, c integrations.Connection, reference s
 	if !ok {
 		return integrations.NewProblem(integrations.NotFound, nil, "The message is no longer there.")
 	}
-	_, _, _, err = client.UpdateMessageContext(ctx, channel, stamp, form(m)...)
-	if integrations.IsKind(problem(err), integrations.Invalid) {
-		_, _, _, err = client.UpdateMessageContext(ctx, channel, stamp, plain(m)...)
+	return attempts(m, func(options []api.MsgOption) error {
+		_, _, _, err := client.UpdateMessageContext(ctx, channel, stamp, options...)
+		return err
+	})
+}
+
+// attempts sends a message in its form. If Slack refuses the form, it is sent without its picture, and then as plain text. A refusal that
+// names the picture goes to the caller, who sends it again.
+func attempts(m chat.Message, send func([]api.MsgOption) error) error {
+	err := problem(send(form(m)))
+	if m.Picture != nil && integrations.IsKind(err, integrations.Invalid) {
+		if refused, ok := errors.AsType[*integrations.Problem](err); ok && refused.Picture {
+			return err
+		}
+		m.Picture = nil
+		err = problem(send(form(m)))
 	}
-	if err != nil {
-		return problem(err)
+	if integrations.IsKind(err, integrations.Invalid) {
+		err = problem(send(plain(m)))
 	}
-	return nil
+	return err
 }
 
 // form gives a message its form: the title as a link, and the rest behind a bar of its color.
@@ -82,6 +101,9 @@ func form(m chat.Message) []api.MsgOption {
 	var blocks []api.Block
 	for _, text := range split(escapes.Replace(m.Body)) {
 		blocks = append(blocks, api.NewSectionBlock(api.NewTextBlockObject(api.MarkdownType, text, false, true), nil, nil))
+	}
+	if p := m.Picture; p != nil && len(p.URL) <= pictureURL {
+		blocks = append(blocks, api.NewImageBlock(p.URL, cut(p.Alt, pictureText), "", nil))
 	}
 	var links []string
 	for _, l := range m.Links {

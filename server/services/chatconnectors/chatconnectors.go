@@ -191,7 +191,7 @@ func (s *Service) DeleteChatIdentity(ctx context.Context, req *svcv2.DeleteChatI
 	return &svcv2.DeletedChatIdentity{Object: "chat_connector.identity", Deleted: found}, nil
 }
 
-// settingDefaultChannel is the one setting of a workspace.
+// settingDefaultChannel is a setting of a workspace. The other one is integrations.SettingPictures.
 const settingDefaultChannel = "default_channel"
 
 // UpdateChatWorkspace replaces the settings of a workspace.
@@ -204,8 +204,16 @@ func (s *Service) UpdateChatWorkspace(ctx context.Context, req *svcv2.UpdateChat
 		return nil, invalid("settings", "must be given; an empty object removes all settings")
 	}
 	for name, value := range req.GetSettings() {
-		if name != settingDefaultChannel {
-			return nil, invalid("settings", "has no "+fmt.Sprintf("%q", name)+"; the only setting is "+settingDefaultChannel)
+		switch name {
+		case integrations.SettingPictures:
+			if value != integrations.PicturesOn && value != integrations.PicturesOff {
+				return nil, invalid("settings", "has a value of "+name+" other than "+integrations.PicturesOn+" and "+integrations.PicturesOff)
+			}
+			continue
+		case settingDefaultChannel:
+		default:
+			return nil, invalid("settings", "has no "+fmt.Sprintf("%q", name)+"; the settings are "+
+				wording.List([]string{settingDefaultChannel, integrations.SettingPictures}))
 		}
 		if _, err := s.Store.ChatChannelByID(ctx, caller.Org, row.ID, value); errors.Is(err, store.ErrNotFound) {
 			return nil, invalid("settings", "names a "+settingDefaultChannel+" that listChatWorkspaceDestinations does not show")

@@ -20,6 +20,7 @@ type Teller struct {
 	issues.Teller
 	org        principal.OrgID
 	baseURL    string
+	picture    func(org principal.OrgID, issues []*store.IssueRecord, digest bool, at time.Time) (string, error)
 	escalation issues.EscalationPolicy
 	// byID are the enabled destinations that the policies name.
 	byID map[string]store.AlertDestination
@@ -27,7 +28,7 @@ type Teller struct {
 
 // Teller reads the policies of an organization, and the destinations that they name.
 func (c *Config) Teller(ctx context.Context, org principal.OrgID) (*Teller, error) {
-	t := &Teller{org: org, baseURL: c.BaseURL, byID: map[string]store.AlertDestination{}}
+	t := &Teller{org: org, baseURL: c.BaseURL, picture: c.Picture, byID: map[string]store.AlertDestination{}}
 	var err error
 	if t.Policy, _, err = c.notification(ctx, org); err != nil {
 		return nil, err
@@ -82,6 +83,12 @@ func (t *Teller) messages(n issues.Notice, to []string, severity string) ([]stor
 		d, ok := t.byID[id]
 		if !ok {
 			continue
+		}
+		if d.Type == notify.Chat && t.picture != nil {
+			var err error
+			if e.PictureURL, err = t.picture(t.org, n.Issues, n.Event == notify.IssueDigest, n.At); err != nil {
+				return nil, err
+			}
 		}
 		p, err := notify.Render(e, d.Type)
 		if err != nil {

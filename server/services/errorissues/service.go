@@ -32,6 +32,8 @@ type Config struct {
 	Suspects Suspects
 	// BaseURL is the address of the web application, for links in messages. Empty: messages have no links.
 	BaseURL string
+	// Picture makes the address of the picture in a message to a chat. Nil: messages have no pictures.
+	Picture func(org principal.OrgID, issues []*store.IssueRecord, digest bool, at time.Time) (string, error)
 	Now     func() time.Time
 }
 

@@ -45,6 +45,12 @@ const (
 	// ShareServiceResolveShareWidgetDataProcedure is the fully-qualified name of the ShareService's
 	// ResolveShareWidgetData RPC.
 	ShareServiceResolveShareWidgetDataProcedure = "/svc.v2.ShareService/ResolveShareWidgetData"
+	// ShareServiceResolveAlertChartProcedure is the fully-qualified name of the ShareService's
+	// ResolveAlertChart RPC.
+	ShareServiceResolveAlertChartProcedure = "/svc.v2.ShareService/ResolveAlertChart"
+	// ShareServiceResolveChatChartProcedure is the fully-qualified name of the ShareService's
+	// ResolveChatChart RPC.
+	ShareServiceResolveChatChartProcedure = "/svc.v2.ShareService/ResolveChatChart"
 )
 
 // ShareServiceClient is a client for the svc.v2.ShareService service.
@@ -68,6 +74,18 @@ type ShareServiceClient interface {
 	// Returns the data of 1 to 4 widgets of the link, without queries, filters or statements. When a widget fails, its result holds the
 	// reason, and the other widgets are not affected. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error)
+	// Read the chart of an alert.
+	//
+	// Returns the data of the chart that a message about an alert shows: the figures of the rule around the decision, as they were
+	// compared. The id of the chart comes with the message, and works for a limited time. The answer is the same for every kind of
+	// missing chart.
+	ResolveAlertChart(context.Context, *v2.ResolveAlertChartRequest) (*v2.ChartPicture, error)
+	// Read the chart of another message to a chat.
+	//
+	// Returns the data of the chart that a message about error issues shows: the occurrences of the issue over time, or those of the
+	// issues of a digest. The id of the chart comes with the message, and works for a limited time. The answer is the same for every
+	// kind of missing chart.
+	ResolveChatChart(context.Context, *v2.ResolveChatChartRequest) (*v2.ChartPicture, error)
 }
 
 // NewShareServiceClient constructs a client for the svc.v2.ShareService service. By default, it
@@ -105,6 +123,18 @@ func NewShareServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(shareServiceMethods.ByName("ResolveShareWidgetData")),
 			connect.WithClientOptions(opts...),
 		),
+		resolveAlertChart: connect.NewClient[v2.ResolveAlertChartRequest, v2.ChartPicture](
+			httpClient,
+			baseURL+ShareServiceResolveAlertChartProcedure,
+			connect.WithSchema(shareServiceMethods.ByName("ResolveAlertChart")),
+			connect.WithClientOptions(opts...),
+		),
+		resolveChatChart: connect.NewClient[v2.ResolveChatChartRequest, v2.ChartPicture](
+			httpClient,
+			baseURL+ShareServiceResolveChatChartProcedure,
+			connect.WithSchema(shareServiceMethods.ByName("ResolveChatChart")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
@@ -114,6 +144,8 @@ type shareServiceClient struct {
 	resolveShareOgMeta     *connect.Client[v2.ResolveShareOgMetaRequest, v2.ShareOgMeta]
 	resolveShareOgCard     *connect.Client[v2.ResolveShareOgCardRequest, v2.ShareOgCard]
 	resolveShareWidgetData *connect.Client[v2.ResolveShareWidgetDataRequest, v2.ShareWidgetData]
+	resolveAlertChart      *connect.Client[v2.ResolveAlertChartRequest, v2.ChartPicture]
+	resolveChatChart       *connect.Client[v2.ResolveChatChartRequest, v2.ChartPicture]
 }
 
 // ResolveShare calls svc.v2.ShareService.ResolveShare.
@@ -152,6 +184,24 @@ func (c *shareServiceClient) ResolveShareWidgetData(ctx context.Context, req *v2
 	return nil, err
 }
 
+// ResolveAlertChart calls svc.v2.ShareService.ResolveAlertChart.
+func (c *shareServiceClient) ResolveAlertChart(ctx context.Context, req *v2.ResolveAlertChartRequest) (*v2.ChartPicture, error) {
+	response, err := c.resolveAlertChart.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ResolveChatChart calls svc.v2.ShareService.ResolveChatChart.
+func (c *shareServiceClient) ResolveChatChart(ctx context.Context, req *v2.ResolveChatChartRequest) (*v2.ChartPicture, error) {
+	response, err := c.resolveChatChart.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ShareServiceHandler is an implementation of the svc.v2.ShareService service.
 type ShareServiceHandler interface {
 	// Read the content of a share link.
@@ -173,6 +223,18 @@ type ShareServiceHandler interface {
 	// Returns the data of 1 to 4 widgets of the link, without queries, filters or statements. When a widget fails, its result holds the
 	// reason, and the other widgets are not affected. The window has at most 31 days. Lists read its last 7 days.
 	ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error)
+	// Read the chart of an alert.
+	//
+	// Returns the data of the chart that a message about an alert shows: the figures of the rule around the decision, as they were
+	// compared. The id of the chart comes with the message, and works for a limited time. The answer is the same for every kind of
+	// missing chart.
+	ResolveAlertChart(context.Context, *v2.ResolveAlertChartRequest) (*v2.ChartPicture, error)
+	// Read the chart of another message to a chat.
+	//
+	// Returns the data of the chart that a message about error issues shows: the occurrences of the issue over time, or those of the
+	// issues of a digest. The id of the chart comes with the message, and works for a limited time. The answer is the same for every
+	// kind of missing chart.
+	ResolveChatChart(context.Context, *v2.ResolveChatChartRequest) (*v2.ChartPicture, error)
 }
 
 // NewShareServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -206,6 +268,18 @@ func NewShareServiceHandler(svc ShareServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(shareServiceMethods.ByName("ResolveShareWidgetData")),
 		connect.WithHandlerOptions(opts...),
 	)
+	shareServiceResolveAlertChartHandler := connect.NewUnaryHandlerSimple(
+		ShareServiceResolveAlertChartProcedure,
+		svc.ResolveAlertChart,
+		connect.WithSchema(shareServiceMethods.ByName("ResolveAlertChart")),
+		connect.WithHandlerOptions(opts...),
+	)
+	shareServiceResolveChatChartHandler := connect.NewUnaryHandlerSimple(
+		ShareServiceResolveChatChartProcedure,
+		svc.ResolveChatChart,
+		connect.WithSchema(shareServiceMethods.ByName("ResolveChatChart")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.ShareService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ShareServiceResolveShareProcedure:
@@ -216,6 +290,10 @@ func NewShareServiceHandler(svc ShareServiceHandler, opts ...connect.HandlerOpti
 			shareServiceResolveShareOgCardHandler.ServeHTTP(w, r)
 		case ShareServiceResolveShareWidgetDataProcedure:
 			shareServiceResolveShareWidgetDataHandler.ServeHTTP(w, r)
+		case ShareServiceResolveAlertChartProcedure:
+			shareServiceResolveAlertChartHandler.ServeHTTP(w, r)
+		case ShareServiceResolveChatChartProcedure:
+			shareServiceResolveChatChartHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -239,4 +317,12 @@ func (UnimplementedShareServiceHandler) ResolveShareOgCard(context.Context, *v2.
 
 func (UnimplementedShareServiceHandler) ResolveShareWidgetData(context.Context, *v2.ResolveShareWidgetDataRequest) (*v2.ShareWidgetData, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ShareService.ResolveShareWidgetData is not implemented"))
+}
+
+func (UnimplementedShareServiceHandler) ResolveAlertChart(context.Context, *v2.ResolveAlertChartRequest) (*v2.ChartPicture, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ShareService.ResolveAlertChart is not implemented"))
+}
+
+func (UnimplementedShareServiceHandler) ResolveChatChart(context.Context, *v2.ResolveChatChartRequest) (*v2.ChartPicture, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.ShareService.ResolveChatChart is not implemented"))
 }

@@ -43,6 +43,9 @@ func read(r *http.Request) (m sent, code int) {
 		if u, err := url.Parse(e.URL); e.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 			return m, 50035
 		}
+		if u, err := url.Parse(e.Image.URL); e.Image.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || units(e.Image.URL) > 2048) {
+			return m, refusedImage
+		}
 		total += units(e.Title) + units(e.Description) + units(e.Footer.Text) + units(e.Author.Name)
 		for _, f := range e.Fields {
 			if f.Name == "" || f.Value == "" || units(f.Name) > 256 || units(f.Value) > 1024 {
@@ -56,6 +59,9 @@ func read(r *http.Request) (m sent, code int) {
 	}
 	return m, 0
 }
+
+// refusedImage stands for code 50035 about the picture of an embed.
+const refusedImage = 1_050_035
 
 func (c *Channel) find(id string) *Message {
 	for _, m := range c.Messages {

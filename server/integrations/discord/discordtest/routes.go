@@ -68,6 +68,13 @@ func (d *Discord) consent(w http.ResponseWriter, r *http.Request) {
 }
 
 func refuse(status, code int) answer {
+	if code == refusedImage {
+		return answer{http.StatusBadRequest, object{
+			"code": 50035, "message": "Invalid Form Body", "errors": object{"embeds": object{"0": object{"image": object{"url": object{
+				"_errors": []object{{"code": "URL_TYPE_INVALID_URL", "message": "Not a well formed URL."}},
+			}}}}},
+		}}
+	}
 	return answer{status, object{"code": code, "message": "a text of Discord"}}
 }
 
@@ -94,6 +101,9 @@ func (d *Discord) route(name string, of func(*http.Request) answer) http.Handler
 		}
 		var out answer
 		n, _ := strconv.Atoi(fault)
+		if fault == "image" {
+			n = refusedImage
+		}
 		switch {
 		case !strings.HasPrefix(r.UserAgent(), "DiscordBot (https://"):
 			w.WriteHeader(http.StatusForbidden) // the network in front of the API refuses it, not with JSON

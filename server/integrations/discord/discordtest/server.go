@@ -103,6 +103,7 @@ type Embed struct {
 	Fields                  []struct{ Name, Value string }
 	Footer                  struct{ Text string }
 	Author                  struct{ Name string }
+	Image                   struct{ URL string }
 }
 
 // New starts a stand-in that ends with the test.
@@ -155,7 +156,8 @@ func (d *Discord) Choose(g *Guild) { d.Change(func() { d.guild = g.ID }) }
 // Deny makes the person refuse the next authorizations.
 func (d *Discord) Deny(deny bool) { d.Change(func() { d.deny = deny }) }
 
-// Fault makes routes fail with the code that the function returns, unless it is empty: a status of HTTP, or a code of the API.
+// Fault makes routes fail with the code that the function returns, unless it is empty: a status of HTTP, a code of the API, or `image` for
+// the refusal of the picture of a message.
 func (d *Discord) Fault(of func(route string) string) { d.Change(func() { d.fault = of }) }
 
 // Lose takes the next messages and answers nothing.

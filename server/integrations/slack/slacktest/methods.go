@@ -3,6 +3,7 @@ package slacktest
 import (
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"net/http"
 	"net/url"
 	"slices"
@@ -71,6 +72,8 @@ func (s *Slack) method(name string, answer func(*token, url.Values) object) http
 		}
 		status, err := strconv.Atoi(fault)
 		switch {
+		case strings.HasPrefix(fault, "image:"):
+			out = imageFault(strings.TrimPrefix(fault, "image:"))
 		case err == nil:
 			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(status)
@@ -253,6 +256,9 @@ func (s *Slack) post(t *token, form url.Values) object {
 	if code := check(form); code != "" {
 		return fault(code)
 	}
+	if problem := s.download(form); problem != "" {
+		return imageFault(problem)
+	}
 	s.next++
 	m := &Message{TS: fmt.Sprintf("17000%d.000100", s.next), Thread: thread, Text: form.Get("text"), Attachments: attached(form)}
 	c.Messages = append(c.Messages, m)
@@ -273,6 +279,9 @@ func (s *Slack) update(t *token, form url.Values) object {
 			if code := check(form); code != "" {
 				return fault(code)
 			}
+			if problem := s.download(form); problem != "" {
+				return imageFault(problem)
+			}
 			m.Text = form.Get("text")
 			if form.Has("attachments") { // without them, the old ones stay
 				m.Attachments = attached(form)
@@ -292,6 +301,50 @@ func attached(form url.Values) string {
 	return ""
 }
 
+// imageFault is the refusal of a picture: Slack says what is wrong beside the error.
+func imageFault(problem string) object {
+	text := problem + " [json-pointer:/attachments/0/blocks/1/image_url]"
+	return object{
+		"ok": false, "error": "invalid_blocks", "errors": []string{text},
+		"response_metadata": object{"messages": []string{"[ERROR] " + text}},
+	}
+}
+
+// Images lists the addresses of the pictures in attachments.
+func Images(attachments string) (out []string) {
+	var list []struct {
+		Blocks []struct {
+			Type     string
+			ImageURL string `json:"image_url"`
+		}
+	}
+	_ = json.Unmarshal([]byte(attachments), &list)
+	for _, a := range list {
+		for _, b := range a.Blocks {
+			if b.Type == "image" {
+				out = append(out, b.ImageURL)
+			}
+		}
+	}
+	return out
+}
+
+// download fetches the pictures of a message, as Slack does before it takes the message. It returns what is wrong.
+func (s *Slack) download(form url.Values) string {
+	for _, address := range Images(form.Get("attachments")) {
+		res, err := http.Get(address) //nolint:gosec,noctx // it is the address that the message names
+		if err != nil {
+			return "downloading image failed"
+		}
+		picture, err := png.DecodeConfig(res.Body)
+		_ = res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/png" || picture.Width == 0 {
+			return "downloading image failed"
+		}
+	}
+	return ""
+}
+
 // check holds a message against the limits of Slack's reference of messages, attachments and blocks.
 func check(form url.Values) string {
 	if form.Get("text") == "" && form.Get("attachments") == "" {
@@ -305,6 +358,8 @@ func check(form url.Values) string {
 			Type     string
 			Text     *struct{ Type, Text string }
 			Elements []struct{ Type, Text string }
+			ImageURL string `json:"image_url"`
+			AltText  string `json:"alt_text"`
 		}
 	}
 	if text := form.Get("attachments"); text != "" && json.Unmarshal([]byte(text), &attachments) != nil {
@@ -317,6 +372,8 @@ func check(form url.Values) string {
 		for _, b := range a.Blocks {
 			switch {
 			case b.Type == "section" && (b.Text == nil || b.Text.Text == "" || utf8.RuneCountInString(b.Text.Text) > 3000):
+				return "invalid_blocks"
+			case b.Type == "image" && (b.ImageURL == "" || len(b.ImageURL) > 3000 || b.AltText == "" || utf8.RuneCountInString(b.AltText) > 2000):
 				return "invalid_blocks"
 			case b.Type == "context" && (len(b.Elements) == 0 || len(b.Elements) > 10):
 				return "invalid_blocks"

@@ -108,7 +108,8 @@ func (s *Slack) Deny(deny bool) { s.Change(func() { s.deny = deny }) }
 // Rotate makes new tokens end after a time; 0 makes them last.
 func (s *Slack) Rotate(life time.Duration) { s.Change(func() { s.rotate = life }) }
 
-// Fault makes methods fail with the error that the function returns, unless it is empty. A number is a status of HTTP.
+// Fault makes methods fail with the error that the function returns, unless it is empty. A number is a status of HTTP. A text that begins
+// with `image:` is a refusal of the picture of the message.
 func (s *Slack) Fault(of func(method string) string) { s.Change(func() { s.fault = of }) }
 
 // RevokeAll withdraws all tokens of a workspace.

@@ -31,17 +31,24 @@ type PublicConfig struct {
 	ByToken, ByAddress ratelimit.Limiter
 	// Widgets reads the data of widgets.
 	Widgets *widget.Resolver
+	// Alerts and Chats find what the id of a chart shows: of an alert, and of another message to a chat.
+	Alerts, Chats OpenChart
 }
 
 // Public implements svcv2connect.ShareServiceHandler, which shows the content of a share link to everybody who has the link. It
 // is safe for concurrent use.
 type Public struct {
-	cfg   PublicConfig
-	reads *publicReads
+	cfg    PublicConfig
+	reads  *publicReads[*svcv2.WidgetData]
+	charts *publicReads[*svcv2.ChartPicture]
 }
 
 // NewPublic returns the service.
-func NewPublic(cfg PublicConfig) *Public { return &Public{cfg: cfg, reads: newPublicReads()} }
+func NewPublic(cfg PublicConfig) *Public {
+	return &Public{
+		cfg: cfg, reads: newPublicReads[*svcv2.WidgetData](publicFor), charts: newPublicReads[*svcv2.ChartPicture](limits.ChartKept),
+	}
+}
 
 // link is an open share link, with the content that it shows.
 type link struct {

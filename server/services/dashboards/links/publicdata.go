@@ -32,40 +32,37 @@ const (
 	publicAtOnce  = 4
 )
 
-// publicReads shares the reads of links: equal reads run once, few run at once, and results are kept for a moment. It is safe
+// publicReads shares the reads of links or charts: equal reads run once, few run at once, and results are kept for some time. It is safe
 // for concurrent use.
-type publicReads struct {
-	kept    *cache.Cache[string, *svcv2.WidgetData]
+type publicReads[V any] struct {
+	kept    *cache.Cache[string, V]
+	keep    time.Duration
 	flights singleflight.Group
 	slots   chan struct{}
 }
 
-func newPublicReads() *publicReads {
-	return &publicReads{kept: cache.New[string, *svcv2.WidgetData](publicEntries, time.Now), slots: make(chan struct{}, publicAtOnce)}
+func newPublicReads[V any](keep time.Duration) *publicReads[V] {
+	return &publicReads[V]{kept: cache.New[string, V](publicEntries, time.Now), keep: keep, slots: make(chan struct{}, publicAtOnce)}
 }
 
 // get returns the kept result of the key, or else the result of a read. Callers share the result and must not change it. A
 // reader who leaves does not end the read of the others.
-func (p *publicReads) get(
-	ctx context.Context, key string, read func(context.Context) (*svcv2.WidgetData, error),
-) (*svcv2.WidgetData, error) {
+func (p *publicReads[V]) get(ctx context.Context, key string, read func(context.Context) (V, error)) (data V, err error) {
 	if data, ok := p.kept.Get(key); ok {
 		return data, nil
 	}
 	done := p.flights.DoChan(key, func() (any, error) { return p.run(context.WithoutCancel(ctx), key, read) })
 	select {
 	case result := <-done:
-		data, _ := result.Val.(*svcv2.WidgetData)
+		data, _ = result.Val.(V)
 		return data, result.Err
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return data, ctx.Err()
 	}
 }
 
 // run reads in a slot. A panic becomes an error: it would end the process, not a request.
-func (p *publicReads) run(
-	ctx context.Context, key string, read func(context.Context) (*svcv2.WidgetData, error),
-) (data *svcv2.WidgetData, err error) {
+func (p *publicReads[V]) run(ctx context.Context, key string, read func(context.Context) (V, error)) (data V, err error) {
 	if data, ok := p.kept.Get(key); ok { // a flight ended between the look into the cache and this one
 		return data, nil
 	}
@@ -74,16 +71,16 @@ func (p *publicReads) run(
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return data, ctx.Err()
 	}
 	defer func() {
 		<-p.slots
 		if v := recover(); v != nil {
-			err = fmt.Errorf("dashboards: the read of a shared widget panicked: %v\n%s", v, debug.Stack())
+			err = fmt.Errorf("dashboards: a public read panicked: %v\n%s", v, debug.Stack())
 		}
 	}()
 	if data, err = read(ctx); err == nil {
-		p.kept.Put(key, data, 1, publicFor)
+		p.kept.Put(key, data, 1, p.keep)
 	}
 	return data, err
 }

@@ -19,7 +19,7 @@ func keyOf(text string) string { return text }
 // TestPublicReads checks that simultaneous equal reads run once, that different reads wait for each other, and that failures are
 // not kept. A reader who leaves does not affect the others.
 func TestPublicReads(t *testing.T) {
-	p := newPublicReads()
+	p := newPublicReads[*svcv2.WidgetData](publicFor)
 	var reads, running, most atomic.Int32
 	release := make(chan struct{})
 	read := func(context.Context) (*svcv2.WidgetData, error) {

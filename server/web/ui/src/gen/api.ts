@@ -224,6 +224,8 @@ export interface Calls {
   "SessionsService/GetSession": [GetSessionRequest, Session];
   "SessionsService/SignIn": [SignInRequest, SessionWithToken];
   "SessionsService/SignOut": [SignOutRequest, EndedSession];
+  "ShareService/ResolveAlertChart": [ResolveAlertChartRequest, ChartPicture];
+  "ShareService/ResolveChatChart": [ResolveChatChartRequest, ChartPicture];
   "ShareService/ResolveShare": [ResolveShareRequest, ResolvedShare];
   "ShareService/ResolveShareOgCard": [ResolveShareOgCardRequest, ShareOgCard];
   "ShareService/ResolveShareOgMeta": [ResolveShareOgMetaRequest, ShareOgMeta];
@@ -971,6 +973,26 @@ export interface ChangedPassword {
   object?: "password";
   user?: User;
   sessionsEnded?: number;
+}
+
+export interface ChartPicture {
+  kind?: string;
+  title?: string;
+  unit?: string;
+  series?: Array<ChartPictureSeries>;
+  threshold?: number;
+  breachSide?: string;
+  points?: Array<ChartPicturePoint>;
+}
+
+export interface ChartPicturePoint {
+  name?: string;
+  value?: number;
+}
+
+export interface ChartPictureSeries {
+  name?: string;
+  points?: Array<Array<unknown>>;
 }
 
 export interface ChartPresentation {
@@ -4332,6 +4354,14 @@ export interface ReplaceErrorNotificationPolicyRequest {
   notifyOnClaim?: boolean;
   minOccurrenceCount?: number;
   severity?: "warning" | "critical";
+}
+
+export interface ResolveAlertChartRequest {
+  chartId?: string;
+}
+
+export interface ResolveChatChartRequest {
+  chartId?: string;
 }
 
 export interface ResolveShareOgCardRequest {

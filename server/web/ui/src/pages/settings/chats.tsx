@@ -132,6 +132,12 @@ function Chat({ of, next }: { of: ChatConnector; next: string }) {
   );
 }
 
+/** changed are the settings of a workspace with another value of one; an empty value removes it. All of them are sent. */
+function changed(settings: Record<string, string> | undefined, name: string, value: string) {
+  const { [name]: _, ...others } = settings ?? {};
+  return value ? { ...others, [name]: value } : others;
+}
+
 function Workspace({ of, again, remove }: { of: ChatWorkspace; again: () => void; remove: () => void }) {
   const { org, now } = useFrame();
   const admin = org.role === "org:admin";
@@ -143,6 +149,9 @@ function Workspace({ of, again, remove }: { of: ChatWorkspace; again: () => void
   );
   const update = useAct("ChatConnectorsService/UpdateChatWorkspace");
   const chosen = of.settings?.["default_channel"] ?? "";
+  const pictures = of.settings?.["pictures"] !== "off";
+  const turnPictures = () =>
+    update.mutate({ id: of.id ?? "", settings: changed(of.settings, "pictures", pictures ? "off" : ""), updateMask: "settings" });
   const list = channels.data?.destinations ?? [];
   return (
     <tr>
@@ -169,7 +178,7 @@ function Workspace({ of, again, remove }: { of: ChatWorkspace; again: () => void
               onChange={(e) =>
                 update.mutate({
                   id: of.id ?? "",
-                  settings: e.target.value ? { default_channel: e.target.value } : {},
+                  settings: changed(of.settings, "default_channel", e.target.value),
                   updateMask: "settings",
                 })
               }
@@ -193,6 +202,7 @@ function Workspace({ of, again, remove }: { of: ChatWorkspace; again: () => void
           <Menu
             label={`More about ${line(of.name ?? "", 80)}`}
             items={[
+              ...(usable ? [{ name: pictures ? "Leave out pictures" : "Show pictures", act: turnPictures }] : []),
               { name: "Connect again", act: again },
               { name: "Disconnect", danger: true, act: remove },
             ]}

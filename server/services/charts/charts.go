@@ -1,0 +1,30 @@
+package charts
+
+import (
+	"context"
+	"time"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/alerting"
+	"github.com/svc-observability/svc/server/query/read"
+	"github.com/svc-observability/svc/server/store"
+)
+
+// Config has what the charts are made of. All fields are required.
+type Config struct {
+	Store *store.Store
+	// Figures evaluates rules. Warehouse has the checks of rules and the occurrences of errors.
+	Figures   alerting.Source
+	Warehouse read.Warehouse
+	Seals     Seals
+	Now       func() time.Time
+}
+
+// Charts reads charts. It is safe for concurrent use.
+type Charts struct{ cfg Config }
+
+// New returns the charts.
+func New(cfg Config) *Charts { return &Charts{cfg} }
+
+// Read reads the data of a chart.
+type Read = func(ctx context.Context) (*svcv2.ChartPicture, error)
