@@ -31,8 +31,9 @@ func seriesOf(name string, step time.Duration, values ...float64) *svcv2.ChartPi
 	return out
 }
 
-// wave makes n values about a middle, and a spike at the end.
-func wave(n int, middle, spike float64) (out []float64) {
+// wave makes an hour of values about a middle, and a spike at the end.
+func wave(middle, spike float64) (out []float64) {
+	const n = 60
 	for i := range n {
 		v := middle * (1 + 0.2*math.Sin(float64(i)*0.7) + 0.1*math.Cos(float64(i)*2.1))
 		if i >= n-4 {
@@ -47,13 +48,13 @@ func charts() map[string]*svcv2.ChartPicture {
 	limit := func(kind, unit, title string, threshold float64, side string, series ...*svcv2.ChartPictureSeries) *svcv2.ChartPicture {
 		return &svcv2.ChartPicture{Kind: kind, Unit: unit, Title: title, Threshold: &threshold, BreachSide: &side, Series: series}
 	}
-	gaps := wave(60, 120, 400)
+	gaps := wave(120, 400)
 	for i := 20; i < 35; i++ {
 		gaps[i] = math.NaN()
 	}
 	var many []*svcv2.ChartPictureSeries
 	for i, name := range []string{"checkout", "cart", "payment-gateway-with-a-very-long-name", "search", "عربى", "inventory", "seventh", "eighth"} {
-		many = append(many, seriesOf(name, time.Minute, wave(60, 100+20*float64(i), 300+40*float64(i))...))
+		many = append(many, seriesOf(name, time.Minute, wave(100+20*float64(i), 300+40*float64(i))...))
 	}
 	ranks := &svcv2.ChartPicture{Kind: "ranked", Title: "Occurrences of errors", Unit: "number"}
 	for i, name := range []string{
@@ -62,11 +63,11 @@ func charts() map[string]*svcv2.ChartPicture {
 		ranks.Points = append(ranks.Points, &svcv2.ChartPicturePoint{Name: name, Value: math.Round(12_345 / math.Pow(4, float64(i)))})
 	}
 	return map[string]*svcv2.ChartPicture{
-		"spike":  limit("line", "percent", "Checkout fails · checkout", 0.05, "above", seriesOf("checkout", time.Minute, wave(60, 0.01, 0.31)...)),
+		"spike":  limit("line", "percent", "Checkout fails · checkout", 0.05, "above", seriesOf("checkout", time.Minute, wave(0.01, 0.31)...)),
 		"empty":  limit("line", "duration_ms", "p95 of search", 500, "above", seriesOf("search", time.Minute)),
 		"one":    limit("line", "duration_ms", "p95 of search", 500, "above", seriesOf("search", time.Minute, 1234)),
 		"gaps":   limit("line", "duration_ms", "p95 of search", 350, "above", seriesOf("search", time.Minute, gaps...)),
-		"below":  limit("area", "number", "Nobody buys anything", 40, "below", seriesOf("orders", time.Minute, wave(60, 90, 8)...)),
+		"below":  limit("area", "number", "Nobody buys anything", 40, "below", seriesOf("orders", time.Minute, wave(90, 8)...)),
 		"many":   limit("line", "number", "Queue length", 350, "above", many...),
 		"script": limit("line", "number", "🔥🔥 "+strings.Repeat("Very long title of a rule ", 8)+"مرحبا بالعالم", 3, "none", seriesOf("a", time.Minute, 1, 2, 3, 4)),
 		"rtl":    limit("line", "bytes", "תור ההזמנות 🛒 مرحبا — очередь", 3<<20, "above", seriesOf("a", time.Hour, 1<<20, 2<<20, 5<<20, 4<<20, 1<<19)),

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // axes draws the lines and labels of values and times.
@@ -61,13 +63,12 @@ func (c *chartCanvas) times() error {
 
 // timeStep is a round time of which 5 to 9 fit into a range, where there is one.
 func timeStep(length time.Duration) time.Duration {
-	for _, minutes := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720} {
-		if step := minutes * time.Minute; length <= 8*step {
+	for _, minutes := range []int{1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720} {
+		if step := time.Duration(minutes) * time.Minute; length <= 8*step {
 			return step
 		}
 	}
-	days := time.Duration(math.Ceil(length.Hours() / 24 / 8))
-	return days * 24 * time.Hour
+	return time.Duration(math.Ceil(length.Hours()/24/8)) * limits.Day
 }
 
 // ticks are round values between two others, about 5. Bytes are round in powers of 1024.

@@ -144,8 +144,8 @@ func (s *Service) InstallChatConnector(ctx context.Context, req *svcv2.InstallCh
 	return &svcv2.ChatConnectorInstall{Object: "chat_connector.install", Url: url}, nil
 }
 
-func invalid(field, reason string) error {
-	return storeerr.Invalid(apierr.IntegrationsValidation, &store.InvalidError{Violations: []store.Violation{{Field: field, Reason: reason}}})
+func invalidSettings(reason string) error {
+	return storeerr.Invalid(apierr.IntegrationsValidation, &store.InvalidError{Violations: []store.Violation{{Field: "settings", Reason: reason}}})
 }
 
 // person returns the signed-in person, and refuses a key whatever it asks for.
@@ -201,22 +201,22 @@ func (s *Service) UpdateChatWorkspace(ctx context.Context, req *svcv2.UpdateChat
 		return nil, err
 	}
 	if len(req.GetSettings()) == 0 && len(req.GetUpdateMask().GetPaths()) == 0 {
-		return nil, invalid("settings", "must be given; an empty object removes all settings")
+		return nil, invalidSettings("must be given; an empty object removes all settings")
 	}
 	for name, value := range req.GetSettings() {
 		switch name {
 		case integrations.SettingPictures:
 			if value != integrations.PicturesOn && value != integrations.PicturesOff {
-				return nil, invalid("settings", "has a value of "+name+" other than "+integrations.PicturesOn+" and "+integrations.PicturesOff)
+				return nil, invalidSettings("has a value of " + name + " other than " + integrations.PicturesOn + " and " + integrations.PicturesOff)
 			}
 			continue
 		case settingDefaultChannel:
 		default:
-			return nil, invalid("settings", "has no "+fmt.Sprintf("%q", name)+"; the settings are "+
+			return nil, invalidSettings("has no " + fmt.Sprintf("%q", name) + "; the settings are " +
 				wording.List([]string{settingDefaultChannel, integrations.SettingPictures}))
 		}
 		if _, err := s.Store.ChatChannelByID(ctx, caller.Org, row.ID, value); errors.Is(err, store.ErrNotFound) {
-			return nil, invalid("settings", "names a "+settingDefaultChannel+" that listChatWorkspaceDestinations does not show")
+			return nil, invalidSettings("names a " + settingDefaultChannel + " that listChatWorkspaceDestinations does not show")
 		} else if err != nil {
 			return nil, workspaceErrors().Failure(ctx, err)
 		}
