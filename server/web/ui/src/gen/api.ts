@@ -976,12 +976,12 @@ export interface ChangedPassword {
 }
 
 export interface ChartPicture {
-  kind?: string;
+  kind?: "line" | "area" | "bar" | "ranked";
   title?: string;
-  unit?: string;
+  unit?: "number" | "percent" | "duration_ms" | "bytes" | "requests_per_sec";
   series?: Array<ChartPictureSeries>;
   threshold?: number;
-  breachSide?: string;
+  breachSide?: "above" | "below" | "none";
   points?: Array<ChartPicturePoint>;
 }
 
