@@ -16,7 +16,9 @@ import (
 
 // errorIssues is what the services of error issues need.
 func (a *App) errorIssues(reads read.Warehouse, rollups query.Rollups) errorissues.Config {
-	return errorissues.Config{Store: a.store, Warehouse: reads, Rollups: rollups, Code: a.code(), BaseURL: a.baseURL(), Picture: a.charts.Issues, Now: time.Now}
+	return errorissues.Config{
+		Store: a.store, Warehouse: reads, Rollups: rollups, Code: a.code(), BaseURL: a.baseURL(), Picture: a.charts.Issues, Now: time.Now,
+	}
 }
 
 // issuesKind applies occurrences of errors to issues, and ends what is over.

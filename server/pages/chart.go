@@ -233,7 +233,8 @@ func (c *chartCanvas) ranked() error {
 	height := min(46, float64(chartHeight-c.top-16)/float64(max(1, len(points))))
 	for i, p := range points {
 		y := c.top + float64(i)*height
-		if err := c.text(c.fonts.regular, 16, chartEdge, y+height/2+5, names-16, inkColor, c.fonts.written(c.fonts.regular, p.GetName())); err != nil {
+		name := c.fonts.written(c.fonts.regular, p.GetName())
+		if err := c.text(c.fonts.regular, 16, chartEdge, y+height/2+5, names-16, inkColor, name); err != nil {
 			return err
 		}
 		const left, right = chartEdge + names, chartWidth - chartEdge - 70

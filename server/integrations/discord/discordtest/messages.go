@@ -43,7 +43,8 @@ func read(r *http.Request) (m sent, code int) {
 		if u, err := url.Parse(e.URL); e.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 			return m, 50035
 		}
-		if u, err := url.Parse(e.Image.URL); e.Image.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || units(e.Image.URL) > 2048) {
+		if u, err := url.Parse(e.Image.URL); e.Image.URL != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" ||
+			units(e.Image.URL) > 2048) {
 			return m, refusedImage
 		}
 		total += units(e.Title) + units(e.Description) + units(e.Footer.Text) + units(e.Author.Name)
