@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
@@ -29,27 +30,21 @@ type ProductSessionFilters struct {
 }
 
 func (f *ProductSessionFilters) conditions(b *sqlbuild.Builder, w Window) sqlbuild.Conditions {
-	var c sqlbuild.Conditions
-	for _, x := range []struct {
-		column, name string
-		value        *string
-	}{
-		{"Host", "session_host", f.Host},
-		{"ReferrerHost", "session_referrer_host", f.ReferrerHost},
-		{"Country", "session_country", f.Country},
-		{"DeviceType", "session_device_type", f.DeviceType},
-		{"BrowserName", "session_browser_name", f.BrowserName},
-		{"OsName", "session_os_name", f.OSName},
-		{"Language", "session_language", f.Language},
-		{"UtmSource", "session_utm_source", f.UtmSource},
-		{"UtmMedium", "session_utm_medium", f.UtmMedium},
-		{"UtmCampaign", "session_utm_campaign", f.UtmCampaign},
-	} {
-		c.Optional(b, x.column, x.name, x.value)
-	}
+	var all []Filter
+	equality(&all, "host", f.Host)
+	equality(&all, "referrer.host", f.ReferrerHost)
+	equality(&all, "country", f.Country)
+	equality(&all, "device.type", f.DeviceType)
+	equality(&all, "browser.name", f.BrowserName)
+	equality(&all, "os.name", f.OSName)
+	equality(&all, "language", f.Language)
+	equality(&all, "utm.source", f.UtmSource)
+	equality(&all, "utm.medium", f.UtmMedium)
+	equality(&all, "utm.campaign", f.UtmCampaign)
 	if f.VisitorIsNew != nil {
-		c.Add("VisitorIsNew = %s", b.Bind("session_visitor_is_new", "Bool", *f.VisitorIsNew))
+		condition(&all, "visitor.is_new", OpEqual, strconv.FormatBool(*f.VisitorIsNew))
 	}
+	c := FilterSQL(b, Sessions, And(all...))
 	if f.PagePath != nil {
 		p := b.Bind("session_page_path", "String", *f.PagePath)
 		pages := sqlbuild.OfOrganization().With(

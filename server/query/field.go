@@ -90,7 +90,7 @@ func resourceBuiltins() []builtin {
 			aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"},
 			sql:     "Environment",
 		},
-		{key: "deployment.commit_sha", aliases: []string{"commit_sha", "vcs.ref.head.revision"}, sql: CommitSHA()},
+		commitBuiltin(),
 	}
 }
 
@@ -145,6 +145,8 @@ func builtins(s Source) []builtin {
 			{key: "event.kind", aliases: []string{"kind", "event_kind"}, sql: "Kind", normal: strings.ToLower},
 			{key: "source", sql: "Source", normal: strings.ToLower},
 			{key: "service.name", aliases: []string{"service", "service_name"}, sql: "ServiceName"},
+			environmentBuiltin(),
+			commitBuiltin(),
 			{key: "host", sql: "Host", normal: strings.ToLower},
 			{key: "page.path", aliases: []string{"page_path", "path"}, sql: "PagePath"},
 			{key: "url", sql: "Url"},
@@ -163,16 +165,25 @@ func builtins(s Source) []builtin {
 	}
 }
 
+// environmentBuiltin is the environment in a table without a column for it.
+func environmentBuiltin() builtin {
+	return builtin{
+		key: "deployment.environment", aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"},
+		sql: "coalesce(nullIf(ResourceAttributes['deployment.environment.name'], ''), ResourceAttributes['deployment.environment'])",
+	}
+}
+
+// commitBuiltin is the commit of the sender.
+func commitBuiltin() builtin {
+	return builtin{key: "deployment.commit_sha", aliases: []string{"commit_sha", "vcs.ref.head.revision"}, sql: CommitSHA()}
+}
+
 // sessionBuiltins are the fields of sessions. Texts are those that a browser sends, so most are compared as they are.
 func sessionBuiltins() []builtin {
-	resource := func(key string) string { return "ResourceAttributes['" + key + "']" }
 	return []builtin{
 		{key: "service.name", aliases: []string{"service", "service_name"}, sql: "ServiceName"},
-		{key: "service.version", aliases: []string{"version", "service_version"}, sql: resource("service.version")},
-		{
-			key: "deployment.environment", aliases: []string{"env", "environment", "deployment.environment.name", "deployment_environment"},
-			sql: "coalesce(nullIf(" + resource("deployment.environment.name") + ", ''), " + resource("deployment.environment") + ")",
-		},
+		{key: "service.version", aliases: []string{"version", "service_version"}, sql: "ResourceAttributes['service.version']"},
+		environmentBuiltin(),
 		{key: "browser.name", aliases: []string{"browser", "browser_name"}, sql: "BrowserName"},
 		{key: "os.name", aliases: []string{"os", "os_name"}, sql: "OsName"},
 		{key: "device.type", aliases: []string{"device", "device_type"}, sql: "DeviceType"},

@@ -13,12 +13,17 @@ import (
 // equality adds the condition that a field has a value, if the request gives one.
 func equality(all *[]Filter, key string, value *string) {
 	if value != nil {
-		*all = append(*all, Filter{Match: &Match{Field: Field{Key: key}, Op: OpEqual, Values: []string{*value}}})
+		condition(all, key, OpEqual, *value)
 	}
 }
 
 func condition(all *[]Filter, key string, op Op, value string) {
-	*all = append(*all, Filter{Match: &Match{Field: Field{Key: key}, Op: op, Values: []string{value}}})
+	*all = append(*all, Where(key, op, value))
+}
+
+// Where is the condition that a built-in field has one of the values, as the operator compares them.
+func Where(field string, op Op, values ...string) Filter {
+	return Filter{Match: &Match{Field: Field{Key: field}, Op: op, Values: values}}
 }
 
 // TraceFilter converts svc.v2.TraceFilters to a tree.
@@ -95,16 +100,13 @@ func LogFilter(f *svcv2.LogFilters) (Filter, error) {
 
 // atLeast is the condition on records of a severity number or a higher one. The text decides for a record without a number.
 func atLeast(number int) Filter {
-	at := func(key string, op Op, values ...string) Filter {
-		return Filter{Match: &Match{Field: Field{Key: key}, Op: op, Values: values}}
-	}
-	numbered := at("severity_number", OpGreaterOrEqual, strconv.Itoa(number))
+	numbered := Where("severity_number", OpGreaterOrEqual, strconv.Itoa(number))
 	texts := severity.From(number)
 	if len(texts) == 0 {
 		return numbered
 	}
-	exists := at("severity_number", OpExists)
-	return Filter{Any: []Filter{numbered, {All: []Filter{{Not: &exists}, at("severity", OpIn, texts...)}}}}
+	exists := Where("severity_number", OpExists)
+	return Filter{Any: []Filter{numbered, {All: []Filter{{Not: &exists}, Where("severity", OpIn, texts...)}}}}
 }
 
 // MetricFilter converts the conditions of svc.v2.MetricFilters to a tree, without the name and the type.

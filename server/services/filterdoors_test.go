@@ -30,6 +30,9 @@ import (
 	"github.com/svc-observability/svc/server/services/diagnosis"
 	"github.com/svc-observability/svc/server/services/errorevents"
 	"github.com/svc-observability/svc/server/services/logs"
+	"github.com/svc-observability/svc/server/services/metrics"
+	"github.com/svc-observability/svc/server/services/productanalytics"
+	"github.com/svc-observability/svc/server/services/productevents"
 	"github.com/svc-observability/svc/server/services/queryapi"
 	"github.com/svc-observability/svc/server/services/servicemap"
 	"github.com/svc-observability/svc/server/services/sqlapi"
@@ -41,12 +44,19 @@ import (
 // filtered is a warehouse with random items, and the doors that read it: the clients reach the services through the chain of
 // policy and validation, and assistants is the MCP server before them. Widgets are resolved without a stored dashboard.
 type filtered struct {
-	items      []item
+	items      []item // spans, records and points
+	events     []item
+	sessions   []item
+	metric     string // the type of the metric that is read
 	start, end *timestamppb.Timestamp
 	traces     svcv2.TracesServiceClient
 	logs       svcv2.LogsServiceClient
 	query      svcv2.QueryServiceClient
 	sql        svcv2.SqlServiceClient
+	metrics    svcv2.MetricsServiceClient
+	product    svcv2.ProductEventsServiceClient
+	analytics  svcv2.ProductEventAnalyticsServiceClient
+	diagnosis  svcv2.DiagnosisServiceClient
 	assistants http.Handler
 	widgets    *widget.Resolver
 	ctx        context.Context
@@ -63,6 +73,8 @@ func newFiltered(t testing.TB, seed uint64, org principal.OrgID) *filtered {
 	}})
 	f.open(t, w)
 	f.fill(t, w, r)
+	f.fillPoints(t, w)
+	f.fillEvents(t, w, rand.New(rand.NewPCG(seed, 4)))
 	return f
 }
 
@@ -79,10 +91,15 @@ func (f *filtered) open(t testing.TB, w *warehouse.Warehouse) {
 	mux.Handle(svcv2connect.NewQueryServiceHandler(queries, chain.Options()...))
 	mux.Handle(svcv2connect.NewSqlServiceHandler(sqlapi.New(w, time.Now), chain.Options()...))
 	mux.Handle(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
-		Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now), Errors: errorevents.New(w, nil, time.Now),
+		Warehouse: w, Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now), Errors: errorevents.New(w, nil, time.Now),
 		Logs: ofLogs, Traces: ofTraces, Query: queries, Agents: agentsessions.New(w),
 	}), chain.Options()...))
+	mux.Handle(svcv2connect.NewMetricsServiceHandler(metrics.New(w, e), chain.Options()...))
+	mux.Handle(svcv2connect.NewProductEventsServiceHandler(productevents.New(w), chain.Options()...))
+	mux.Handle(svcv2connect.NewProductEventAnalyticsServiceHandler(productanalytics.New(e), chain.Options()...))
 	conn := loopback.Conn(mux)
+	f.metrics, f.product = svcv2.NewMetricsServiceClient(conn), svcv2.NewProductEventsServiceClient(conn)
+	f.analytics, f.diagnosis = svcv2.NewProductEventAnalyticsServiceClient(conn), svcv2.NewDiagnosisServiceClient(conn)
 	f.traces, f.logs = svcv2.NewTracesServiceClient(conn), svcv2.NewLogsServiceClient(conn)
 	f.query, f.sql = svcv2.NewQueryServiceClient(conn), svcv2.NewSqlServiceClient(conn)
 	f.assistants = must[*mcp.Server](t, "the MCP server")(mcp.New(mcp.Config{Conn: conn, Contract: c, BaseURL: "https://api.example.com"}))
@@ -195,10 +212,31 @@ func ofSeries(all []*svcv2.TelemetrySeries) (sum float64) {
 	return sum
 }
 
+// of are the items of a source.
+func (f *filtered) of(source string) []item {
+	switch source {
+	case eventSource:
+		return f.events
+	case sessionSource:
+		return f.sessions
+	default:
+		return f.items
+	}
+}
+
+func (f *filtered) spec(source string, filter *svcv2.QueryFilter, where string) *svcv2.QuerySpec {
+	q := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: "count", Filter: filter, Where: &where}
+	if source == metricSource {
+		q.Metric = &svcv2.QueryMetric{Name: metricName, Type: f.metric}
+	}
+	return q
+}
+
 // ofQuery counts by service with the query language.
 func (f *filtered) ofQuery(t testing.TB, source string, filter *svcv2.QueryFilter, where string) map[string]float64 {
 	t.Helper()
-	q := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: "count", Filter: filter, Where: &where, GroupBy: []string{"service.name"}}
+	q := f.spec(source, filter, where)
+	q.GroupBy = []string{"service.name"}
 	res := must[*svcv2.QueryBreakdownResponse](t, q)(f.query.QueryBreakdown(f.ctx, &svcv2.QueryBreakdownRequest{
 		StartTime: f.start, EndTime: f.end, Queries: []*svcv2.QuerySpec{q},
 	}))
@@ -212,7 +250,7 @@ func (f *filtered) ofQuery(t testing.TB, source string, filter *svcv2.QueryFilte
 // ofQuerySeries counts over time with the query language.
 func (f *filtered) ofQuerySeries(t testing.TB, source string, filter *svcv2.QueryFilter, where string) (sum float64) {
 	t.Helper()
-	q := &svcv2.QuerySpec{Name: "A", Source: source, Aggregation: "count", Filter: filter, Where: &where}
+	q := f.spec(source, filter, where)
 	res := must[*svcv2.QueryTimeseriesResponse](t,
 		q)(f.query.QueryTimeseries(f.ctx, &svcv2.QueryTimeseriesRequest{StartTime: f.start, EndTime: f.end, Queries: []*svcv2.QuerySpec{q}}))
 	for _, s := range res.GetSeries() {
@@ -226,8 +264,11 @@ func (f *filtered) ofQuerySeries(t testing.TB, source string, filter *svcv2.Quer
 // ofSQL lists the ids that a statement selects.
 func (f *filtered) ofSQL(t testing.TB, source, condition string) []string {
 	t.Helper()
-	table := map[string]string{spanSource: "spans", logSource: "logs"}[source]
-	statement := "SELECT TraceId FROM " + table + " WHERE $__orgFilter AND $__timeFilter(Timestamp) AND (" + condition + ")"
+	table := map[string]string{
+		spanSource: "TraceId FROM spans", logSource: "TraceId FROM logs", eventSource: "Url FROM product_events",
+		metricSource: "ScopeVersion FROM metrics_" + f.metric,
+	}[source]
+	statement := "SELECT " + table + " WHERE $__orgFilter AND $__timeFilter(Timestamp) AND (" + condition + ")"
 	res := must[*svcv2.SqlResult](t, statement)(f.sql.RunSql(f.ctx, &svcv2.RunSqlRequest{Sql: statement, StartTime: f.start, EndTime: f.end}))
 	out := []string{}
 	for _, row := range res.GetRows() {
@@ -240,12 +281,14 @@ func (f *filtered) ofSQL(t testing.TB, source, condition string) []string {
 // ofWidget reads a widget with a filter in text form.
 func (f *filtered) ofWidget(t testing.TB, visualization, shape, source, where string) *svcv2.WidgetData {
 	t.Helper()
+	draft := &svcv2.QueryDraft{Id: "a", Name: "A", DataSource: source, Aggregation: "count", WhereClause: &where, GroupBy: []string{"service.name"}}
+	if source == metricSource {
+		draft.MetricName, draft.MetricType = new(metricName), &f.metric
+	}
 	return must[*svcv2.WidgetData](t, where)(f.widgets.Data(f.ctx, f.org, widget.Request{
 		Widget: &svcv2.Widget{
 			Id: "w", Visualization: visualization, Display: &svcv2.WidgetDisplay{}, DataSource: &svcv2.WidgetDataSource{
-				Kind: "query", ResultShape: &shape, Limit: new(100.0), Queries: []*svcv2.QueryDraft{{
-					Id: "a", Name: "A", DataSource: source, Aggregation: "count", WhereClause: &where, GroupBy: []string{"service.name"},
-				}},
+				Kind: "query", ResultShape: &shape, Limit: new(100.0), Queries: []*svcv2.QueryDraft{draft},
 			},
 		},
 		Override: &svcv2.TimeRange{Type: "absolute", StartTime: f.start, EndTime: f.end},
@@ -340,6 +383,9 @@ func (f *filtered) tracesOf(t testing.TB, tool string, args map[string]any) []st
 func (f *filtered) ofQueryData(t testing.TB, source string, args map[string]any) map[string]float64 {
 	t.Helper()
 	args["source"], args["kind"], args["group_by"], args["limit"] = source, "breakdown", "service", 100
+	if source == metricSource {
+		args["metric"], args["metric_name"], args["metric_type"] = "count", metricName, f.metric
+	}
 	var out struct {
 		Result struct {
 			Data []struct {
@@ -365,18 +411,33 @@ func (f *filtered) checkTree(t testing.TB, r *rand.Rand, source string, filter t
 	} else if again, err := query.ParseWhere(query.Source(source), parsed.String()); err != nil || cmp.Diff(parsed, again) != "" {
 		t.Errorf("%s is written as %s, which reads as %s (%v)", where, parsed, again, err)
 	}
-	want := f.matching(filter.holds)
+	want := matching(f.of(source), filter.holds)
 	counted := counts(want)
+	f.checkDifference(t, r, source, filter)
+	if source == sessionSource { // no other read of sessions takes a text
+		return len(want)
+	}
 	agree(t, "the query with a tree", where, counted, f.ofQuery(t, source, filter.message(), ""))
 	agree(t, "the series of the query with a tree", where, float64(len(want)), f.ofQuerySeries(t, source, filter.message(), ""))
 	agree(t, "the query with text", where, counted, f.ofQuery(t, source, nil, where))
 	agree(t, "the series of the query with text", where, float64(len(want)), f.ofQuerySeries(t, source, nil, where))
 	agree(t, "the chart of a widget", where, float64(len(want)), f.ofChart(t, source, where))
 	agree(t, "the table of a widget", where, counted, f.ofTable(t, source, where))
-	agree(t, "the list of a widget", where, ids(want), f.ofList(t, source, where))
 	agree(t, "query_data with text", where, counted, f.ofQueryData(t, source, map[string]any{"where": where}))
-	agree(t, "SQL", where, ids(want), f.ofSQL(t, source, filter.sql(source)))
-	if source == logSource {
+	if !filter.uses("person", "known.user", "known.visitor") { // they are no columns
+		agree(t, "SQL", where, ids(want), f.ofSQL(t, source, filter.sql(source)))
+	}
+	if source == spanSource || source == logSource {
+		agree(t, "the list of a widget", where, ids(want), f.ofList(t, source, where))
+	}
+	switch source {
+	case metricSource:
+		f.checkPointsText(t, where, want)
+		return len(want)
+	case eventSource:
+		f.checkEventsText(t, where, want)
+		return len(want)
+	case logSource:
 		groups := must[*svcv2.LogBreakdown](t, where)(f.logs.QueryLogBreakdown(f.ctx, &svcv2.QueryLogBreakdownRequest{
 			StartTime: f.start, EndTime: f.end, Aggregation: "count", GroupBy: "service", Where: &where,
 		}))

@@ -17,7 +17,7 @@ import (
 
 var filterCases = flag.Int("filters", 7, "how many random filters TestFiltersAgree tries for each signal and form")
 
-// item is a span or a log record as it is stored. The test evaluates filters over items, and every read must agree with the
+// item is a span, a log record, a point of a metric, a product event or a session as it is stored. The test evaluates filters over items, and every read must agree with the
 // result.
 type item struct {
 	id                              string // the id of its trace, which has no other item
@@ -30,6 +30,12 @@ type item struct {
 	number                          int
 	body, spanID                    string
 	attributes, resource            map[string]string
+	// Product events and sessions have these.
+	event, kind, from, host, page       string
+	visitor, user, group, session       string
+	person, knownUser, knownVisitor     string
+	country, referrer, campaign, device string
+	fresh                               bool
 }
 
 // These are sources of random text. Several values are common, so that filters match something, and some are hard to handle
@@ -215,8 +221,8 @@ func randomLogFilters(r *rand.Rand, items []item) *svcv2.LogFilters {
 }
 
 // matching are the items for which holds is true.
-func (f *filtered) matching(holds func(item) bool) (out []item) {
-	for _, i := range f.items {
+func matching(items []item, holds func(item) bool) (out []item) {
+	for _, i := range items {
 		if holds(i) {
 			out = append(out, i)
 		}
@@ -224,20 +230,23 @@ func (f *filtered) matching(holds func(item) bool) (out []item) {
 	return out
 }
 
-// TestFiltersAgree compares every read that takes a filter with a plain evaluation of the filter over random spans and records.
+func (f *filtered) matching(holds func(item) bool) []item { return matching(f.items, holds) }
+
+// TestFiltersAgree compares every read that takes a filter with a plain evaluation of the filter over random spans, records, points,
+// product events and sessions.
 func TestFiltersAgree(t *testing.T) {
 	f := newFiltered(t, 7, "org_filters_agree")
 	r := rand.New(rand.NewPCG(7, 2))
-	some := 0
+	some, all := 0, 0
 	for range *filterCases {
 		for _, n := range f.checkAll(t, r) {
-			if n > 0 && n < len(f.items) {
+			if all++; n.matching > 0 && n.matching < n.items {
 				some++
 			}
 		}
 	}
-	if some < 2**filterCases {
-		t.Errorf("only %d of %d filters hold for some items and not for all", some, 4**filterCases)
+	if some < all/2 {
+		t.Errorf("only %d of %d filters hold for some items and not for all", some, all)
 	}
 }
 
@@ -257,43 +266,58 @@ func TestSeverity(t *testing.T) {
 	}
 }
 
-// TestCommits checks that query_data finds a commit under each attribute that names one, as the language does.
+// TestCommits checks that query_data finds a commit and an environment under each attribute that names one, as the language does.
 func TestCommits(t *testing.T) {
 	f := newFiltered(t, 17, "org_filters_commits")
+	f.metric = "gauge"
 	r := rand.New(rand.NewPCG(17, 2))
-	filter := tree{field: "deployment.commit_sha", op: "in", values: []string{"GET", "mysql", "3"}}
-	for _, source := range []string{spanSource, logSource} {
-		if n := f.checkTree(t, r, source, filter); n < 3 {
-			t.Errorf("only %d items of these commits", n)
+	for argument, filter := range map[string]tree{
+		"commit_shas":  {field: "deployment.commit_sha", op: "in", values: []string{"GET", "get", "mysql", "nan", "3"}},
+		"environments": {field: "deployment.environment", op: "in", values: []string{"prod", "test"}},
+	} {
+		for _, source := range []string{spanSource, logSource, metricSource, eventSource} {
+			if n := f.checkTree(t, r, source, filter); n < 3 {
+				t.Errorf("only %d items of %v", n, filter)
+			}
+			agree(t, "query_data by "+argument, source, counts(matching(f.of(source), filter.holds)),
+				f.ofQueryData(t, source, map[string]any{argument: filter.values}))
 		}
-		agree(t, "query_data by commit", source, counts(f.matching(filter.holds)),
-			f.ofQueryData(t, source, map[string]any{"commit_shas": filter.values}))
 	}
 }
 
 // telling repeats random filters until one holds for some items and not for all. Sometimes it takes the first one as it is.
-func telling[F any](f *filtered, r *rand.Rand, random func() F, holds func(item, F) bool) F {
+func telling[F any](items []item, r *rand.Rand, random func() F, holds func(item, F) bool) F {
 	for range 100 {
 		filter := random()
-		n := len(f.matching(func(i item) bool { return holds(i, filter) }))
-		if n > 0 && n < len(f.items) || r.IntN(50) == 0 {
+		n := len(matching(items, func(i item) bool { return holds(i, filter) }))
+		if n > 0 && n < len(items) || r.IntN(50) == 0 {
 			return filter
 		}
 	}
 	return random()
 }
 
+// share is how many of the items match a filter.
+type share struct{ matching, items int }
+
 // checkAll tries a random filter of each signal and form, and returns the numbers of matching items.
-func (f *filtered) checkAll(t testing.TB, r *rand.Rand) (matching []int) {
+func (f *filtered) checkAll(t testing.TB, r *rand.Rand) (all []share) {
 	t.Helper()
-	ofSpans := telling(f, r, func() *svcv2.TraceFilters { return randomTraceFilters(r, f.items) }, item.spanMatches)
-	ofRecords := telling(f, r, func() *svcv2.LogFilters { return randomLogFilters(r, f.items) }, item.recordMatches)
-	matching = append(matching, f.checkTraces(t, ofSpans), f.checkLogs(t, ofRecords))
-	for _, source := range []string{spanSource, logSource} {
-		filter := telling(f, r, func() tree { return randomTree(r, source, f.items, 2) }, func(i item, filter tree) bool { return filter.holds(i) })
-		matching = append(matching, f.checkTree(t, r, source, filter))
+	ofSpans := telling(f.items, r, func() *svcv2.TraceFilters { return randomTraceFilters(r, f.items) }, item.spanMatches)
+	ofRecords := telling(f.items, r, func() *svcv2.LogFilters { return randomLogFilters(r, f.items) }, item.recordMatches)
+	ofPoints := telling(f.items, r, func() *svcv2.MetricFilters { return randomMetricFilters(r) }, item.pointMatches)
+	ofEvents := telling(f.events, r, func() *svcv2.ProductEventFilters { return randomEventFilters(r, f.events) }, item.eventMatches)
+	ofSessions := telling(f.sessions, r, func() *svcv2.ProductFilters { return randomProductFilters(r) }, f.sessionMatches)
+	f.metric = pick(r, metricTypes())
+	all = append(all, share{f.checkTraces(t, ofSpans), len(f.items)}, share{f.checkLogs(t, ofRecords), len(f.items)},
+		share{f.checkPoints(t, ofPoints), len(f.items)}, share{f.checkEvents(t, ofEvents), len(f.events)},
+		share{f.checkSessions(t, r, ofSessions), len(f.sessions)})
+	for _, source := range []string{spanSource, logSource, metricSource, eventSource, sessionSource} {
+		of := f.of(source)
+		filter := telling(of, r, func() tree { return randomTree(r, source, of, 2) }, func(i item, filter tree) bool { return filter.holds(i) })
+		all = append(all, share{f.checkTree(t, r, source, filter), len(of)})
 	}
-	return matching
+	return all
 }
 
 // FuzzFiltersAgree is TestFiltersAgree with random filters of any seed.

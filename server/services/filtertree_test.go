@@ -13,7 +13,10 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-const spanSource, logSource = "traces", "logs"
+const (
+	spanSource, logSource, metricSource, eventSource = "traces", "logs", "metrics", "product_events"
+	sessionSource                                    = "sessions"
+)
 
 // tree is a filter of the query language. The test evaluates it and writes it as a message, as text and as SQL, without the code
 // under test. The zero tree holds for every item.
@@ -49,6 +52,7 @@ func canonical(name string) string {
 		"service": "service.name", "env": "deployment.environment", "deployment.environment.name": "deployment.environment", "name": "span.name",
 		"status": "status.code", "http.request.method": "http.method", "http.response.status_code": "http.status_code", "duration_ms": "duration",
 		"level": "severity", "message": "body", "commit_sha": "deployment.commit_sha",
+		"event_name": "event.name", "path": "page.path", "visitor": "visitor.id", "user": "user.id",
 	}
 	if of, ok := aliases[name]; ok {
 		return of
@@ -57,19 +61,29 @@ func canonical(name string) string {
 }
 
 func fieldNames(source string) []string {
-	names := []string{
-		"service.name", "service", "service.namespace", "deployment.environment", "env", "trace.id", "span.id", "deployment.commit_sha", "commit_sha",
-	}
+	names := []string{"service.name", "service", "deployment.environment", "env"}
 	for _, key := range keys() {
 		names = append(names, "attr."+key)
 	}
 	for _, key := range resources() {
 		names = append(names, "resource."+key)
 	}
-	if source == logSource {
-		return append(names, "severity", "level", "severity_number", "body", "message")
+	switch source {
+	case eventSource:
+		return append(names, "deployment.commit_sha", "commit_sha", "event.name", "event_name", "event.kind", "source", "host", "page.path", "path",
+			"visitor.id", "visitor", "user.id", "user", "group.id", "session.id", "person", "known.user", "known.visitor")
+	case sessionSource:
+		return append(names, "session.id", "visitor.id", "user.id", "host", "entry.path", "country", "referrer.host", "utm.source", "device.type",
+			"visitor.is_new", "has_error")
 	}
-	return append(names, "span.name", "status.code", "status", "http.method", "http.request.method", "http.route", "http.status_code",
+	names = append(names, "service.namespace", "deployment.commit_sha", "commit_sha")
+	switch source {
+	case metricSource:
+		return names
+	case logSource:
+		return append(names, "trace.id", "span.id", "severity", "level", "severity_number", "body", "message")
+	}
+	return append(names, "trace.id", "span.id", "span.name", "status.code", "status", "http.method", "http.request.method", "http.route", "http.status_code",
 		"duration", "duration_ms",
 		"has_error", "root_only")
 }
@@ -94,6 +108,9 @@ func (i item) value(name string) stored {
 		"deployment.commit_sha": cmp.Or(i.resource["deployment.commit_sha"], i.resource["vcs.ref.head.revision"]),
 		"trace.id":              i.id, "span.id": i.spanID, "span.name": i.name, "status.code": i.status,
 		"http.method": i.method, "http.route": i.route, "severity": i.severity, "body": i.body,
+		"event.name": i.event, "event.kind": i.kind, "source": i.from, "host": i.host, "page.path": i.page, "entry.path": i.page, "visitor.id": i.visitor,
+		"user.id": i.user, "group.id": i.group, "session.id": i.session, "person": i.person, "known.user": i.knownUser,
+		"known.visitor": i.knownVisitor, "country": i.country, "referrer.host": i.referrer, "utm.source": i.campaign, "device.type": i.device,
 	}
 	name = canonical(name)
 	if v, ok := texts[name]; ok {
@@ -106,6 +123,8 @@ func (i item) value(name string) stored {
 		return stored{kind: numberKind, number: float64(i.number), present: i.number != 0}
 	case "duration":
 		return stored{kind: durationKind, number: float64(i.duration) / 1e6, present: true}
+	case "visitor.is_new":
+		return stored{kind: flagKind, flag: i.fresh, present: true}
 	case "has_error":
 		return stored{kind: flagKind, flag: i.status == "Error", present: true}
 	default: // root_only
@@ -120,7 +139,7 @@ func asStored(name, value string) string {
 		return strings.ToUpper(value[:min(1, len(value))]) + strings.ToLower(value[min(1, len(value)):])
 	case "severity":
 		return strings.ToUpper(strings.TrimSpace(value))
-	case "trace.id", "span.id":
+	case "trace.id", "span.id", "event.kind", "source", "host":
 		return strings.ToLower(value)
 	default:
 		return value
@@ -378,15 +397,26 @@ func (t tree) condition(source, op string) string {
 		"severity": "SeverityText", "body": "Body", "http.status_code": "HttpStatusCode", "severity_number": "SeverityNumber", "duration": "DurationNano / 1e6",
 		"deployment.commit_sha": "if(ResourceAttributes['deployment.commit_sha'] != '', ResourceAttributes['deployment.commit_sha'], ResourceAttributes['vcs.ref.head.revision'])",
 		"has_error":             "HasError", "root_only": "ParentSpanId = ''",
+		"event.name": "Name", "event.kind": "Kind", "source": "Source", "host": "Host", "page.path": "PagePath", "visitor.id": "VisitorId",
+		"user.id": "UserId", "group.id": "GroupId", "session.id": "SessionId",
 	}[canonical(t.field)]
+	if source == eventSource && canonical(t.field) == "deployment.environment" {
+		column = "if(ResourceAttributes['deployment.environment.name'] != '', ResourceAttributes['deployment.environment.name'], " +
+			"ResourceAttributes['deployment.environment'])"
+	}
 	kind := (item{}).value(t.field).kind
 	present := column + " != ''"
 	scope, key, _ := strings.Cut(t.field, ".")
 	switch kind {
 	case attributeKind:
-		m := map[string]string{"attr" + spanSource: "SpanAttributes", "attr" + logSource: "LogAttributes"}[scope+source]
-		if scope == "resource" {
+		m := "Attributes"
+		switch {
+		case scope == "resource":
 			m = "ResourceAttributes"
+		case source == spanSource:
+			m = "SpanAttributes"
+		case source == logSource:
+			m = "LogAttributes"
 		}
 		names := sameKey(key)
 		first, last := literal(names[0]), literal(names[len(names)-1])
@@ -426,6 +456,12 @@ func (t tree) condition(source, op string) string {
 		return present + " AND ifNull(toFloat64OrNull(" + column + ") " + op + " " + t.values[0] + ", false)"
 	}
 	return present + " AND " + column + " " + op + " " + t.values[0]
+}
+
+// uses reports whether a condition is on one of the fields.
+func (t tree) uses(fields ...string) bool {
+	in := func(child tree) bool { return child.uses(fields...) }
+	return slices.Contains(fields, t.field) || slices.ContainsFunc(t.all, in) || slices.ContainsFunc(t.any, in) || t.not != nil && in(*t.not)
 }
 
 // and adds a condition to a tree of conditions that must all hold.
@@ -517,6 +553,16 @@ func treeOfRecords(f *svcv2.LogFilters) (t tree) {
 			{field: "severity_number", op: ">=", values: []string{strconv.Itoa(int(f.GetMinimumSeverity()))}}, unnumbered,
 		}})
 	}
+	t.attributes("attr.", f.GetAttributes())
+	t.attributes("resource.", f.GetResourceAttributes())
+	return t
+}
+
+// treeOfPoints says the same as the filters of the metric methods, without the metric.
+func treeOfPoints(f *svcv2.MetricFilters) (t tree) {
+	t.equal("service.name", f.ServiceName)
+	t.equal("deployment.environment", f.DeploymentEnvironment)
+	t.equal("service.namespace", f.ServiceNamespace)
 	t.attributes("attr.", f.GetAttributes())
 	t.attributes("resource.", f.GetResourceAttributes())
 	return t

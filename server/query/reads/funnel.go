@@ -36,7 +36,7 @@ func (s *Step) condition(b *sqlbuild.Builder) string {
 	case s.PagePath != "":
 		c.Add("Name IN (%s) AND PagePath = %s", pageNames, b.BindNumbered("step_path", "String", s.PagePath))
 		if s.Host != nil {
-			c.Add("Host = %s", b.BindNumbered("step_host", "String", *s.Host))
+			c = c.With(query.FilterSQL(b, query.ProductEvents, query.Where("host", query.OpEqual, *s.Host))...)
 		}
 	default:
 		return ""
@@ -266,7 +266,7 @@ const codedStep = "bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32)
 func (f *Funnel) steps(b *sqlbuild.Builder, a *query.Actors) string {
 	group := "''"
 	if f.Attribute != "" {
-		group = "Attributes[" + b.Bind("group_attribute", "String", f.Attribute) + "]"
+		group, _ = query.TextSQL(b, query.ProductEvents, query.Field{Scope: query.OwnAttribute, Key: f.Attribute})
 	}
 	var bits []string
 	session := ""
@@ -274,11 +274,15 @@ func (f *Funnel) steps(b *sqlbuild.Builder, a *query.Actors) string {
 		if c := f.Steps[i].condition(b); c != "" {
 			bits = append(bits, fmt.Sprintf("toUInt16(%s) * %d", c, 1<<i))
 		} else {
+			value := f.Steps[i].Value
+			if f.Steps[i].Dimension == "host" {
+				value = strings.ToLower(value) // as hosts are stored
+			}
 			session = fmt.Sprintf(`
     UNION ALL
     SELECT StartTime AS Timestamp, SessionId, SessionVisitor AS VisitorId, SessionUser AS UserId, toUInt16(1) AS Mask, '' AS EventGroup
     FROM %s
-    WHERE %s = %s AND StartTime >= %s`, sqlbuild.Indent(a.Sessions(), 4), dimensionColumn(f.Steps[i].Dimension), b.Bind("session_value", "String", f.Steps[i].Value), a.Start)
+    WHERE %s = %s AND StartTime >= %s`, sqlbuild.Indent(a.Sessions(), 4), dimensionColumn(f.Steps[i].Dimension), b.Bind("session_value", "String", value), a.Start)
 		}
 	}
 	events := `(` + strings.TrimPrefix(session, "\n    UNION ALL") + "\n)"

@@ -55,23 +55,34 @@ type ProductEventRow struct {
 const eventHash = `lower(hex(sipHash128(Name, Timestamp, Kind, Source, VisitorId, UserId, GroupId, SessionId, ServiceName, Url, Host, PagePath,
             mapKeys(Attributes), mapValues(Attributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes))))`
 
+// add adds the conditions, translated as those of the query language are.
 func (f *ProductEventFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
+	var all []query.Filter
 	if len(f.Names) > 0 {
-		c.Add("Name IN %s", b.Bind("names", "Array(String)", f.Names))
+		all = append(all, query.Where("event.name", query.OpIn, f.Names...))
 	}
-	c.Optional(b, "Kind", "kind", f.Kind)
-	c.Optional(b, "Source", "source", f.Source)
-	c.Optional(b, "UserId", "user_id", f.UserID)
-	c.Optional(b, "VisitorId", "visitor_id", f.VisitorID)
-	c.Optional(b, "GroupId", "group_id", f.GroupID)
-	c.Optional(b, "SessionId", "session_id", f.SessionID)
-	c.Optional(b, "ServiceName", "service_name", f.ServiceName)
-	c.Optional(b, "Host", "host", f.Host)
-	c.Optional(b, "PagePath", "page_path", f.PagePath)
+	for _, one := range []struct {
+		field string
+		value *string
+	}{
+		{"event.kind", f.Kind},
+		{"source", f.Source},
+		{"user.id", f.UserID},
+		{"visitor.id", f.VisitorID},
+		{"group.id", f.GroupID},
+		{"session.id", f.SessionID},
+		{"service.name", f.ServiceName},
+		{"host", f.Host},
+		{"page.path", f.PagePath},
+	} {
+		if one.value != nil {
+			all = append(all, query.Where(one.field, query.OpEqual, *one.value))
+		}
+	}
 	if f.NameSearch != nil && *f.NameSearch != "" {
-		c.Add("%s", sqlbuild.Contains("Name", b.Bind("name_search", "String", *f.NameSearch), *f.NameSearch))
+		all = append(all, query.Where("event.name", query.OpContains, *f.NameSearch))
 	}
-	*c = c.With(query.FilterSQL(b, query.ProductEvents, f.Attributes)...)
+	*c = c.With(query.FilterSQL(b, query.ProductEvents, query.And(append(all, f.Attributes)...))...)
 }
 
 // SearchProductEvents gives ProductEventRow rows, latest first. The order is total. As in SearchLogs, the hash is computed only

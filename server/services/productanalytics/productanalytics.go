@@ -75,5 +75,5 @@ func named(names []string) query.Filter {
 	if len(names) == 0 {
 		return query.Filter{}
 	}
-	return query.Filter{Match: &query.Match{Field: query.Field{Key: "event.name"}, Op: query.OpIn, Values: names}}
+	return query.Where("event.name", query.OpIn, names...)
 }

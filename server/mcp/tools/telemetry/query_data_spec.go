@@ -86,14 +86,10 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	}
 	slices.SortFunc(filter.All, func(x, y *svcv2.QueryFilter) int { return strings.Compare(x.GetField(), y.GetField()) })
 	slices.Sort(echo)
-	commit := "deployment.commit_sha" // the field of the language, which reads all of query.CommitKeys
-	if source == "product_events" {
-		commit = "resource." + query.CommitKeys()[0] // they have no such field
-	}
 	for _, f := range []struct {
 		field string
 		list  []string
-	}{{"deployment.environment", a.Environments}, {"event_name", a.EventName}, {"kind", a.EventKind}, {commit, a.CommitShas}} {
+	}{{"deployment.environment", a.Environments}, {"event_name", a.EventName}, {"kind", a.EventKind}, {"deployment.commit_sha", a.CommitShas}} {
 		if len(f.list) > 0 {
 			var values []any
 			for _, v := range f.list {

@@ -49,7 +49,7 @@ FROM
                                                             (
                                                                 SELECT if(UserId != '', '', SessionId) AS OfSession, '' AS OfVisitor, UserId AS OfUser, groupArray((bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32) + bitShiftLeft(toUInt128(bitAnd(Mask, 65536 - Mask)), 16) + Mask, EventGroup)) AS Part
                                                                 FROM (
-                                                                    SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {key_2:String}) AND Attributes[{key_2:String}] = {value_3:String}) * 1) AS Mask, toString(Attributes[{group_attribute:String}]) AS EventGroup
+                                                                    SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_2:String} AND mapContains(Attributes, {key_3:String}) AND Attributes[{key_3:String}] = {value_4:String}) * 1) AS Mask, toString(Attributes[{key_1:String}]) AS EventGroup
                                                                     FROM product_events
                                                                     WHERE OrgId = {org:String}
                                                                         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

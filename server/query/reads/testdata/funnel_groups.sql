@@ -76,7 +76,7 @@ FROM
                                                                                                             (
                                                                                                                 SELECT SessionId AS OfSession, '' AS OfVisitor, '' AS OfUser, groupArray(bitShiftLeft(toUInt128(toUnixTimestamp64Nano(Timestamp)), 32) + bitShiftLeft(toUInt128(bitAnd(Mask, 65536 - Mask)), 16) + Mask) AS Part
                                                                                                                 FROM (
-                                                                                                                    SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_1:String} AND mapContains(Attributes, {key_2:String}) AND Attributes[{key_2:String}] = {value_3:String}) * 2 + toUInt16(Name IN ('$pageview', '$screen') AND PagePath = {step_path_4:String} AND Host = {step_host_5:String}) * 4 + toUInt16(Name = {step_name_6:String}) * 8) AS Mask, toString('') AS EventGroup
+                                                                                                                    SELECT Timestamp, SessionId, VisitorId, UserId, toUInt16(toUInt16(Name = {step_name_11:String} AND mapContains(Attributes, {key_12:String}) AND Attributes[{key_12:String}] = {value_13:String}) * 2 + toUInt16(Name IN ('$pageview', '$screen') AND PagePath = {step_path_14:String} AND Host = {value_15:String}) * 4 + toUInt16(Name = {step_name_16:String}) * 8) AS Mask, toString('') AS EventGroup
                                                                                                                     FROM product_events
                                                                                                                     WHERE OrgId = {org:String}
                                                                                                                         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
@@ -98,17 +98,17 @@ FROM
                                                                                                                             ORDER BY SessionId, Version DESC
                                                                                                                             LIMIT 1 BY SessionId
                                                                                                                         )
-                                                                                                                        WHERE Host = {session_host:String}
-                                                                                                                            AND ReferrerHost = {session_referrer_host:String}
-                                                                                                                            AND Country = {session_country:String}
-                                                                                                                            AND DeviceType = {session_device_type:String}
-                                                                                                                            AND BrowserName = {session_browser_name:String}
-                                                                                                                            AND OsName = {session_os_name:String}
-                                                                                                                            AND Language = {session_language:String}
-                                                                                                                            AND UtmSource = {session_utm_source:String}
-                                                                                                                            AND UtmMedium = {session_utm_medium:String}
-                                                                                                                            AND UtmCampaign = {session_utm_campaign:String}
-                                                                                                                            AND VisitorIsNew = {session_visitor_is_new:Bool}
+                                                                                                                        WHERE Host = {value_1:String}
+                                                                                                                            AND ReferrerHost = {value_2:String}
+                                                                                                                            AND Country = {value_3:String}
+                                                                                                                            AND DeviceType = {value_4:String}
+                                                                                                                            AND BrowserName = {value_5:String}
+                                                                                                                            AND OsName = {value_6:String}
+                                                                                                                            AND Language = {value_7:String}
+                                                                                                                            AND UtmSource = {value_8:String}
+                                                                                                                            AND UtmMedium = {value_9:String}
+                                                                                                                            AND UtmCampaign = {value_10:String}
+                                                                                                                            AND VisitorIsNew
                                                                                                                             AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
                                                                                                                                 AND Name IN ('$pageview', '$screen')
                                                                                                                                 AND PagePath = {session_page_path:String}
@@ -134,17 +134,17 @@ FROM
                                                                                                                 ORDER BY SessionId, Version DESC
                                                                                                                 LIMIT 1 BY SessionId
                                                                                                             )
-                                                                                                            WHERE Host = {session_host:String}
-                                                                                                                AND ReferrerHost = {session_referrer_host:String}
-                                                                                                                AND Country = {session_country:String}
-                                                                                                                AND DeviceType = {session_device_type:String}
-                                                                                                                AND BrowserName = {session_browser_name:String}
-                                                                                                                AND OsName = {session_os_name:String}
-                                                                                                                AND Language = {session_language:String}
-                                                                                                                AND UtmSource = {session_utm_source:String}
-                                                                                                                AND UtmMedium = {session_utm_medium:String}
-                                                                                                                AND UtmCampaign = {session_utm_campaign:String}
-                                                                                                                AND VisitorIsNew = {session_visitor_is_new:Bool}
+                                                                                                            WHERE Host = {value_1:String}
+                                                                                                                AND ReferrerHost = {value_2:String}
+                                                                                                                AND Country = {value_3:String}
+                                                                                                                AND DeviceType = {value_4:String}
+                                                                                                                AND BrowserName = {value_5:String}
+                                                                                                                AND OsName = {value_6:String}
+                                                                                                                AND Language = {value_7:String}
+                                                                                                                AND UtmSource = {value_8:String}
+                                                                                                                AND UtmMedium = {value_9:String}
+                                                                                                                AND UtmCampaign = {value_10:String}
+                                                                                                                AND VisitorIsNew
                                                                                                                 AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
                                                                                                                     AND Name IN ('$pageview', '$screen')
                                                                                                                     AND PagePath = {session_page_path:String}

@@ -25,7 +25,7 @@ FROM
                             (
                                 SELECT if(VisitorId != '', '', SessionId) AS OfSession, VisitorId AS OfVisitor, '' AS OfUser, groupArray((toUnixTimestamp64Nano(Timestamp), Node, IsAnchor, IsNode)) AS Part
                                 FROM (
-                                    SELECT Timestamp, SessionId, VisitorId, UserId, if(Kind != 'custom' AND PagePath != '', PagePath, toString(Name)) AS Node, toBool(Name IN ('$pageview', '$screen') AND PagePath = {step_path_1:String} AND Host = {step_host_2:String}) AS IsAnchor, toBool(1) AS IsNode
+                                    SELECT Timestamp, SessionId, VisitorId, UserId, if(Kind != 'custom' AND PagePath != '', PagePath, toString(Name)) AS Node, toBool(Name IN ('$pageview', '$screen') AND PagePath = {step_path_1:String} AND Host = {value_2:String}) AS IsAnchor, toBool(1) AS IsNode
                                     FROM product_events
                                     WHERE OrgId = {org:String}
                                         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

@@ -28,7 +28,7 @@ FROM
                             (
                                 SELECT SessionId AS OfSession, VisitorId AS OfVisitor, UserId AS OfUser, groupArray((-toUnixTimestamp64Nano(Timestamp), Node, IsAnchor, IsNode)) AS Part
                                 FROM (
-                                    SELECT Timestamp, SessionId, VisitorId, UserId, if(Kind != 'custom' AND PagePath != '', PagePath, toString(Name)) AS Node, toBool(Name = {step_name_1:String} AND mapContains(Attributes, {key_2:String}) AND Attributes[{key_2:String}] = {value_3:String}) AS IsAnchor, toBool(Kind != 'custom' AND Node NOT IN {exclude:Array(String)}) AS IsNode
+                                    SELECT Timestamp, SessionId, VisitorId, UserId, if(Kind != 'custom' AND PagePath != '', PagePath, toString(Name)) AS Node, toBool(Name = {step_name_11:String} AND mapContains(Attributes, {key_12:String}) AND Attributes[{key_12:String}] = {value_13:String}) AS IsAnchor, toBool(Kind != 'custom' AND Node NOT IN {exclude:Array(String)}) AS IsNode
                                     FROM product_events
                                     WHERE OrgId = {org:String}
                                         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
@@ -51,17 +51,17 @@ FROM
                                 ORDER BY SessionId, Version DESC
                                 LIMIT 1 BY SessionId
                             )
-                            WHERE Host = {session_host:String}
-                                AND ReferrerHost = {session_referrer_host:String}
-                                AND Country = {session_country:String}
-                                AND DeviceType = {session_device_type:String}
-                                AND BrowserName = {session_browser_name:String}
-                                AND OsName = {session_os_name:String}
-                                AND Language = {session_language:String}
-                                AND UtmSource = {session_utm_source:String}
-                                AND UtmMedium = {session_utm_medium:String}
-                                AND UtmCampaign = {session_utm_campaign:String}
-                                AND VisitorIsNew = {session_visitor_is_new:Bool}
+                            WHERE Host = {value_1:String}
+                                AND ReferrerHost = {value_2:String}
+                                AND Country = {value_3:String}
+                                AND DeviceType = {value_4:String}
+                                AND BrowserName = {value_5:String}
+                                AND OsName = {value_6:String}
+                                AND Language = {value_7:String}
+                                AND UtmSource = {value_8:String}
+                                AND UtmMedium = {value_9:String}
+                                AND UtmCampaign = {value_10:String}
+                                AND VisitorIsNew
                                 AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
                                     AND Name IN ('$pageview', '$screen')
                                     AND PagePath = {session_page_path:String}

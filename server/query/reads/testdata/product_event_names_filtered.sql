@@ -26,10 +26,11 @@ FROM
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
                 AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
-                AND Kind = {kind:String}
-                AND Host = {host:String}
-                AND PagePath = {page_path:String}
-                AND position(lowerUTF8(Name), lowerUTF8({name_search:String})) > 0
+                AND Kind = {value_11:String}
+                AND Host = {value_12:String}
+                AND PagePath = {value_13:String}
+                AND Name != ''
+                AND position(lowerUTF8(Name), lowerUTF8({value_14:String})) > 0
         ) AS events
         INNER JOIN (
             SELECT SessionId, StartTime, VisitorId AS SessionVisitor, UserId AS SessionUser, ReferrerHost, UtmSource, UtmMedium, UtmCampaign, Country,
@@ -44,17 +45,17 @@ FROM
                 ORDER BY SessionId, Version DESC
                 LIMIT 1 BY SessionId
             )
-            WHERE Host = {session_host:String}
-                AND ReferrerHost = {session_referrer_host:String}
-                AND Country = {session_country:String}
-                AND DeviceType = {session_device_type:String}
-                AND BrowserName = {session_browser_name:String}
-                AND OsName = {session_os_name:String}
-                AND Language = {session_language:String}
-                AND UtmSource = {session_utm_source:String}
-                AND UtmMedium = {session_utm_medium:String}
-                AND UtmCampaign = {session_utm_campaign:String}
-                AND VisitorIsNew = {session_visitor_is_new:Bool}
+            WHERE Host = {value_1:String}
+                AND ReferrerHost = {value_2:String}
+                AND Country = {value_3:String}
+                AND DeviceType = {value_4:String}
+                AND BrowserName = {value_5:String}
+                AND OsName = {value_6:String}
+                AND Language = {value_7:String}
+                AND UtmSource = {value_8:String}
+                AND UtmMedium = {value_9:String}
+                AND UtmCampaign = {value_10:String}
+                AND VisitorIsNew
                 AND (EntryPath = {session_page_path:String} OR ExitPath = {session_page_path:String} OR SessionId IN (SELECT SessionId FROM product_events WHERE OrgId = {org:String}
                     AND Name IN ('$pageview', '$screen')
                     AND PagePath = {session_page_path:String}
