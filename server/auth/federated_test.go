@@ -44,8 +44,8 @@ func TestFederated(t *testing.T) {
 		"rule, unverified":            {identity: Identity{Issuer: issuer, Subject: "x", Email: "b@joins.example"}, join: JoinRule{"one", []string{"joins.example"}}, want: apierr.SignInFailed},
 		"rule, no such organization":  {identity: verified("b@joins.example"), join: JoinRule{"nowhere", []string{"joins.example"}}, want: apierr.OrganizationAccessDenied},
 		"rule, an administrator":      {identity: verified("a@example.com"), join: JoinRule{"one", []string{"example.com"}}, email: "a@example.com", role: principal.RoleAdmin},
-		"known by subject, new email": {first: ptr(verified("a@example.com")), identity: Identity{Issuer: issuer, Subject: "s-a@example.com", Email: "b@example.com"}, email: "a@example.com", role: principal.RoleAdmin},
-		"same subject, other issuer":  {first: ptr(verified("a@example.com")), identity: Identity{Issuer: "https://other", Subject: "s-a@example.com", Email: "b@example.com", EmailVerified: true}, want: apierr.OrganizationAccessDenied},
+		"known by subject, new email": {first: new(verified("a@example.com")), identity: Identity{Issuer: issuer, Subject: "s-a@example.com", Email: "b@example.com"}, email: "a@example.com", role: principal.RoleAdmin},
+		"same subject, other issuer":  {first: new(verified("a@example.com")), identity: Identity{Issuer: "https://other", Subject: "s-a@example.com", Email: "b@example.com", EmailVerified: true}, want: apierr.OrganizationAccessDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -89,8 +89,6 @@ func TestFederated(t *testing.T) {
 		})
 	}
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // TestPicture: a sign-in takes over the picture of the provider, if a page can show it.
 func TestPicture(t *testing.T) {

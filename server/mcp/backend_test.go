@@ -73,7 +73,7 @@ func (b *backend) slice(limit *int32, cursor *string) (from, to int, next *strin
 	from = min(from, b.total)
 	to = min(from+n, b.total)
 	if to < b.total {
-		next = ptr(paging.FormatOffset(to))
+		next = new(paging.FormatOffset(to))
 	}
 	return from, to, next, nil
 }
@@ -114,7 +114,7 @@ func (b *backend) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	for range to - from {
 		res.Data = append(res.Data, &svcv2.Log{
 			Id: "log_x", Object: "log", Timestamp: timestamppb.New(now()), SeverityText: "ERROR", SeverityNumber: 17, ServiceName: "web",
-			Body: "pipe | and\nline break " + strings.Repeat("long ", 2000), TraceId: ptr(strings.Repeat("ab", 16)),
+			Body: "pipe | and\nline break " + strings.Repeat("long ", 2000), TraceId: new(strings.Repeat("ab", 16)),
 		})
 	}
 	return res, err

@@ -27,8 +27,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func now() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 
-func ptr[T any](v T) *T { return &v }
-
 func TestToolSchemas(t *testing.T) {
 	tools := declared(t, connect(t, server(t, &backend{}, full(), nil), "full"))
 	wanted := 1 // list_toolsets
@@ -64,10 +62,10 @@ func TestResults(t *testing.T) {
 		for i := range n {
 			s := &svcv2.Span{Id: spanID(i), Name: "operation " + strings.Repeat("x", 150), ServiceName: "web", Kind: "Server", StartTime: tr.StartTime, DurationMs: float64(n - i), StatusCode: "Unset", Attributes: map[string]string{"k": "v"}}
 			if i > 0 {
-				s.ParentSpanId = ptr(spanID((i - 1) / 3))
+				s.ParentSpanId = new(spanID((i - 1) / 3))
 			}
 			if i == 7 {
-				s.StatusCode, s.StatusMessage = "Error", ptr("it broke")
+				s.StatusCode, s.StatusMessage = "Error", new("it broke")
 				s.Events = []*svcv2.SpanEvent{{Timestamp: tr.StartTime, Name: "exception"}}
 				s.Links = []*svcv2.SpanLink{{TraceId: strings.Repeat("cd", 16), SpanId: spanID(1)}}
 			}
@@ -146,16 +144,16 @@ func TestArguments(t *testing.T) {
 		"milliseconds":      {map[string]any{"start_time": now().Add(-time.Minute).UnixMilli()}, now().Add(-time.Minute), now(), nil, 20, ""},
 		"milliseconds text": {map[string]any{"start_time": "1769860740000"}, now().Add(-time.Minute), now(), nil, 20, ""},
 		"only an end":       {map[string]any{"end_time": "now-1d"}, now().Add(-30 * time.Hour), now().Add(-24 * time.Hour), nil, 20, ""},
-		"aliases":           {map[string]any{"since": "now-1h", "service_name": "web"}, now().Add(-time.Hour), now(), &svcv2.TraceFilters{ServiceName: ptr("web")}, 20, ""},
+		"aliases":           {map[string]any{"since": "now-1h", "service_name": "web"}, now().Add(-time.Hour), now(), &svcv2.TraceFilters{ServiceName: new("web")}, 20, ""},
 		"unknown":           {map[string]any{"servise": "web"}, now().Add(-6 * time.Hour), now(), nil, 20, `no parameter "servise"; it was ignored. Did you mean service?`},
-		"number text":       {map[string]any{"limit": "7", "min_duration_ms": "1.5"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{MinDurationMs: ptr(1.5)}, 7, ""},
+		"number text":       {map[string]any{"limit": "7", "min_duration_ms": "1.5"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{MinDurationMs: new(1.5)}, 7, ""},
 		"limit too large":   {map[string]any{"limit": 9999}, now().Add(-6 * time.Hour), now(), nil, 100, "limit was set to 200"},
 		"limit too small":   {map[string]any{"limit": 0}, now().Add(-6 * time.Hour), now(), nil, 1, "limit was set to 1"},
-		"flag text":         {map[string]any{"has_error": "1", "root_only": "TRUE"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: ptr(true), SpanScope: ptr("root")}, 20, ""},
-		"flag false":        {map[string]any{"has_error": "0"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: ptr(false)}, 20, ""},
-		"part of a name":    {map[string]any{"span_name": "cart"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{SpanNameContains: ptr("cart")}, 20, ""},
-		"trace id":          {map[string]any{"trace_id": strings.Repeat("AB", 16)}, now().Add(-7 * 24 * time.Hour), now(), &svcv2.TraceFilters{TraceId: ptr(strings.Repeat("AB", 16))}, 20, ""},
-		"trace id and time": {map[string]any{"trace_id": strings.Repeat("ab", 16), "since": "now-1h"}, now().Add(-time.Hour), now(), &svcv2.TraceFilters{TraceId: ptr(strings.Repeat("ab", 16))}, 20, ""},
+		"flag text":         {map[string]any{"has_error": "1", "root_only": "TRUE"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: new(true), SpanScope: new("root")}, 20, ""},
+		"flag false":        {map[string]any{"has_error": "0"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: new(false)}, 20, ""},
+		"part of a name":    {map[string]any{"span_name": "cart"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{SpanNameContains: new("cart")}, 20, ""},
+		"trace id":          {map[string]any{"trace_id": strings.Repeat("AB", 16)}, now().Add(-7 * 24 * time.Hour), now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("AB", 16))}, 20, ""},
+		"trace id and time": {map[string]any{"trace_id": strings.Repeat("ab", 16), "since": "now-1h"}, now().Add(-time.Hour), now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("ab", 16))}, 20, ""},
 		"attribute exists":  {map[string]any{"attribute_key": "k"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "exists"}}}, 20, ""},
 		"attribute equals": {
 			map[string]any{"attribute_key": "k", "attribute_value": 5},

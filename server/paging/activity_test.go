@@ -14,15 +14,15 @@ import (
 func TestActivityKeys(t *testing.T) {
 	at := time.Unix(1_700_000_000, 1).UTC()
 	session := SessionKey{Start: at, SessionID: `a "quoted" ü`}
-	if got, err := ParseSession(ptr(FormatSession(session))); err != nil || !cmp.Equal(*got, session) {
+	if got, err := ParseSession(new(FormatSession(session))); err != nil || !cmp.Equal(*got, session) {
 		t.Errorf("came back as %v, %v", got, err)
 	}
 	event := EventKey{Timestamp: at, Record: strings.Repeat("0a", 16), Copy: 3}
-	if got, err := ParseEvent(ptr(FormatEvent(event))); err != nil || !cmp.Equal(*got, event) {
+	if got, err := ParseEvent(new(FormatEvent(event))); err != nil || !cmp.Equal(*got, event) {
 		t.Errorf("came back as %v, %v", got, err)
 	}
 	for _, n := range []uint32{0, 35, 36, 1<<32 - 1} {
-		if got, err := ParseChunk(ptr(FormatChunk(n))); got != n || err != nil {
+		if got, err := ParseChunk(new(FormatChunk(n))); got != n || err != nil {
 			t.Errorf("%d came back as %d, %v", n, got, err)
 		}
 	}

@@ -61,7 +61,7 @@ func TestCutAfter(t *testing.T) {
 }
 
 func TestNewPageRefuses(t *testing.T) {
-	_, err := NewPage(nil, ptr("ver_1"))
+	_, err := NewPage(nil, new("ver_1"))
 	wantError(t, err, apierr.ParameterInvalid)
 	if p, err := NewPage(nil, nil); err != nil || p != (Page{Limit: DefaultLimit}) {
 		t.Errorf("%v, %v", p, err)

@@ -11,8 +11,6 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // wantError wants an error that names the cursor.
 func wantError(t *testing.T, err error, tag apierr.Tag) {
 	t.Helper()
@@ -29,7 +27,7 @@ func TestLimit(t *testing.T) {
 	for _, tc := range []struct {
 		in   *int32
 		want int
-	}{{nil, 20}, {ptr[int32](1), 1}, {ptr[int32](100), 100}} {
+	}{{nil, 20}, {new(int32(1)), 1}, {new(int32(100)), 100}} {
 		if got := Limit(tc.in); got != tc.want {
 			t.Errorf("Limit = %d; want %d", got, tc.want)
 		}
@@ -41,7 +39,7 @@ func TestOffset(t *testing.T) {
 		t.Errorf("no cursor = %d, %v", got, err)
 	}
 	for _, n := range []int{0, 1, 20, 35, 36, 1 << 30} {
-		if got, err := ParseOffset(ptr(FormatOffset(n))); got != n || err != nil {
+		if got, err := ParseOffset(new(FormatOffset(n))); got != n || err != nil {
 			t.Errorf("%d came back as %d, %v", n, got, err)
 		}
 	}
@@ -56,7 +54,7 @@ func TestOffset(t *testing.T) {
 
 func TestTraceKey(t *testing.T) {
 	key := TraceKey{Start: time.Unix(1_700_000_000, 123_456_789).UTC(), TraceID: "0123456789abcdef0123456789abcdef"}
-	got, err := ParseTrace(ptr(FormatTrace(key)))
+	got, err := ParseTrace(new(FormatTrace(key)))
 	if err != nil || !cmp.Equal(*got, key) {
 		t.Errorf("came back as %v, %v", got, err)
 	}
@@ -82,7 +80,7 @@ func TestLogKey(t *testing.T) {
 		},
 		{Timestamp: time.Unix(1_700_000_000, 0).UTC(), Record: "00112233445566778899aabbccddeeff", Copy: 1},
 	} {
-		got, err := ParseLog(ptr(FormatLog(key)))
+		got, err := ParseLog(new(FormatLog(key)))
 		if err != nil || !cmp.Equal(*got, key) {
 			t.Errorf("came back as %v, %v", got, err)
 		}
@@ -101,7 +99,7 @@ func TestLogKey(t *testing.T) {
 
 func TestSpanKey(t *testing.T) {
 	key := SpanKey{Start: time.Unix(1_700_000_000, 123_456_789).UTC(), SpanID: "0123456789abcdef"}
-	got, err := ParseSpan(ptr(FormatSpan(key)))
+	got, err := ParseSpan(new(FormatSpan(key)))
 	if err != nil || !cmp.Equal(*got, key) {
 		t.Errorf("came back as %v, %v", got, err)
 	}
@@ -118,7 +116,7 @@ func TestSpanKey(t *testing.T) {
 func roundTrip[K any](t *testing.T, cursor string, parse func(*string) (K, error), format func(K) string) {
 	t.Helper()
 	if k, err := parse(&cursor); err == nil {
-		if again, err := parse(ptr(format(k))); err != nil || !cmp.Equal(k, again) {
+		if again, err := parse(new(format(k))); err != nil || !cmp.Equal(k, again) {
 			t.Errorf("%q is %v, which came back as %v, %v", cursor, k, again, err)
 		}
 	}
@@ -153,7 +151,7 @@ func FuzzParse(f *testing.F) {
 
 func TestVersion(t *testing.T) {
 	for _, n := range []int{1, 35, 36, 1 << 20} {
-		if got, err := ParseVersion(ptr(FormatVersion(n))); err != nil || got != n {
+		if got, err := ParseVersion(new(FormatVersion(n))); err != nil || got != n {
 			t.Errorf("%d comes back as %d, %v", n, got, err)
 		}
 	}

@@ -104,7 +104,7 @@ func BenchmarkScale(b *testing.B) {
 		}},
 		{"traces, last 50 of a service", func(ctx context.Context) error {
 			_, err := tr.SearchTraces(ctx, &svcv2.SearchTracesRequest{
-				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.TraceFilters{ServiceName: ptr("service-7")},
+				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.TraceFilters{ServiceName: new("service-7")},
 			})
 			return err
 		}},
@@ -132,13 +132,13 @@ func BenchmarkScale(b *testing.B) {
 		}},
 		{"logs, last 50 of a service", func(ctx context.Context) error {
 			_, err := lg.SearchLogs(ctx, &svcv2.SearchLogsRequest{
-				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.LogFilters{ServiceName: ptr("service-7")},
+				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.LogFilters{ServiceName: new("service-7")},
 			})
 			return err
 		}},
 		{"logs by words of the body", func(ctx context.Context) error {
 			_, err := lg.SearchLogs(ctx, &svcv2.SearchLogsRequest{
-				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.LogFilters{BodySearch: ptr(" payment declined")},
+				StartTime: from, EndTime: to, Limit: &page, Filters: &svcv2.LogFilters{BodySearch: new(" payment declined")},
 			})
 			return err
 		}},
@@ -147,7 +147,7 @@ func BenchmarkScale(b *testing.B) {
 			return err
 		}},
 		{"log patterns, 24 h", func(ctx context.Context) error {
-			_, err := lg.SearchLogPatterns(ctx, &svcv2.SearchLogPatternsRequest{StartTime: from, EndTime: to, Baseline: ptr("none")})
+			_, err := lg.SearchLogPatterns(ctx, &svcv2.SearchLogPatternsRequest{StartTime: from, EndTime: to, Baseline: new("none")})
 			return err
 		}},
 		{"services, 24 h", func(ctx context.Context) error {
@@ -223,8 +223,6 @@ func equals(key, value string) []*svcv2.AttributeFilter {
 func md5Of(n int) [md5.Size]byte {
 	return md5.Sum([]byte(strconv.Itoa(n))) // the rows above use the same hash for their trace ids
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func scalar(b *testing.B, e *warehousetest.Engine, sql string) float64 {
 	b.Helper()

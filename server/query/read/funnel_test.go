@@ -374,7 +374,7 @@ func drawFunnel(t *rapid.T) reads.Funnel {
 			{EventName: "b"},
 			{EventName: "a", Attributes: query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "plan"}, Op: query.OpEqual, Values: []string{"pro"}}}},
 			{PagePath: "/pay"},
-			{PagePath: "/", Host: ptr("shop")},
+			{PagePath: "/", Host: new("shop")},
 			{EventName: "$pageview"},
 		}).Draw(t, "step"))
 	}
@@ -385,7 +385,7 @@ func drawFunnel(t *rapid.T) reads.Funnel {
 		f.Attribute = "plan"
 	}
 	if rapid.Bool().Draw(t, "filtered") {
-		f.Sessions.Country = ptr("CZ")
+		f.Sessions.Country = new("CZ")
 	}
 	return f
 }

@@ -135,7 +135,7 @@ func TestPathsAreExact(t *testing.T) {
 			p := reads.Paths{
 				Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Duration(rapid.IntRange(0, 40).Draw(t, "within")) * time.Second,
 				KeyBy:  rapid.SampledFrom([]query.KeyBy{query.ByPerson, query.ByVisitor, query.ByUser, query.BySession}).Draw(t, "key"),
-				Anchor: rapid.SampledFrom([]reads.Step{{EventName: "a"}, {EventName: "b"}, {PagePath: "/"}, {PagePath: "/pay", Host: ptr("shop")}}).Draw(t, "anchor"),
+				Anchor: rapid.SampledFrom([]reads.Step{{EventName: "a"}, {EventName: "b"}, {PagePath: "/"}, {PagePath: "/pay", Host: new("shop")}}).Draw(t, "anchor"),
 				Before: rapid.Bool().Draw(t, "before"), Depth: rapid.IntRange(1, 5).Draw(t, "depth"), Branches: rapid.IntRange(1, 3).Draw(t, "branches"),
 				Include: rapid.SampledFrom([]string{reads.IncludeAll, reads.IncludeEvents, reads.IncludePages}).Draw(t, "include"),
 			}
@@ -143,7 +143,7 @@ func TestPathsAreExact(t *testing.T) {
 				p.Exclude = []string{"b", "/pay"}
 			}
 			if rapid.Bool().Draw(t, "filtered") {
-				p.Sessions.Country = ptr("CZ")
+				p.Sessions.Country = new("CZ")
 			}
 			nodes, err := read.All[reads.PathNodeRow](t.Context(), w, org, reads.PathNodes(p))
 			if err != nil {

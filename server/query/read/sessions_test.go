@@ -125,17 +125,17 @@ func TestSessions(t *testing.T) {
 		"with errors":         {filters{HasErrors: &yes}, []reads.SessionRow{first}},
 		"not by version 1":    {filters{HasErrors: &no, BrowserName: &firefox}, nil},
 		"user of version 2":   {filters{UserID: &first.UserID}, []reads.SessionRow{first}},
-		"part of the user":    {filters{UserSearch: ptr("DA")}, []reads.SessionRow{first}},
+		"part of the user":    {filters{UserSearch: new("DA")}, []reads.SessionRow{first}},
 		"tags":                {filters{Tags: []string{"signed_in", "idle"}}, []reads.SessionRow{first}},
 		"not all tags":        {filters{Tags: []string{"signed_in", "bounce"}}, nil},
-		"page":                {filters{PagePath: ptr("/cart")}, []reads.SessionRow{first}},
-		"another page":        {filters{PagePath: ptr("/pay")}, nil},
+		"page":                {filters{PagePath: new("/cart")}, []reads.SessionRow{first}},
+		"another page":        {filters{PagePath: new("/pay")}, nil},
 		"longest":             {filters{MinDuration: &sixty}, []reads.SessionRow{first}},
-		"too long":            {filters{MaxDuration: ptr(59_999.)}, nil},
-		"active for 3 s":      {filters{MinActive: ptr(3000.), MaxActive: ptr(3000.)}, []reads.SessionRow{first}},
-		"active for longer":   {filters{MinActive: ptr(3001.)}, nil},
-		"events of a type":    {filters{Events: &reads.SessionEventFilters{Type: ptr("custom")}}, []reads.SessionRow{matched}},
-		"events of a message": {filters{Events: &reads.SessionEventFilters{MessageSearch: ptr("nothing")}}, nil},
+		"too long":            {filters{MaxDuration: new(59_999.)}, nil},
+		"active for 3 s":      {filters{MinActive: new(3000.), MaxActive: new(3000.)}, []reads.SessionRow{first}},
+		"active for longer":   {filters{MinActive: new(3001.)}, nil},
+		"events of a type":    {filters{Events: &reads.SessionEventFilters{Type: new("custom")}}, []reads.SessionRow{matched}},
+		"events of a message": {filters{Events: &reads.SessionEventFilters{MessageSearch: new("nothing")}}, nil},
 	} {
 		got := all[reads.SessionRow](t, w, org, reads.SearchSessions(reads.SessionSearch{Window: window, Filters: c.filters, Limit: 10}))
 		if diff := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); diff != "" {
@@ -215,8 +215,8 @@ func TestProductEvents(t *testing.T) {
 		want    int
 	}{
 		{reads.ProductEventFilters{Names: []string{"$pageview"}}, 1},
-		{reads.ProductEventFilters{UserID: ptr("ada")}, 2},
-		{reads.ProductEventFilters{UserID: ptr("ada"), Names: []string{"nothing"}}, 0},
+		{reads.ProductEventFilters{UserID: new("ada")}, 2},
+		{reads.ProductEventFilters{UserID: new("ada"), Names: []string{"nothing"}}, 0},
 		{reads.ProductEventFilters{Attributes: query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "total"}, Op: query.OpGreater, Values: []string{"12"}}}}, 1},
 	} {
 		got := all[reads.ProductEventRow](t, w, org, reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Filters: c.filters, Limit: 10}))
@@ -234,8 +234,6 @@ func TestProductEvents(t *testing.T) {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // statements returns reads that cover everything in seed.
 func statements(window query.Window) map[string]sqlbuild.Statement {

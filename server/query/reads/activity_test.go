@@ -14,10 +14,10 @@ func activityCases(w query.Window, value func(string) *string, every query.Filte
 	received := Bounds{From: w.Start, To: w.End}
 	filters := SessionFilters{
 		ServiceName: value("service"), BrowserName: value("browser"), Country: value("country"), DeviceType: value("device"), UserID: value("user"),
-		GroupName: value("group"), VisitorID: value("visitor"), UserSearch: value("user search"), URLSearch: value("url"), PagePath: value("path"), HasErrors: ptr(true),
-		Tags: []string{marker}, MinDuration: ptr(1.), MaxDuration: ptr(2.), MinActive: ptr(3.), MaxActive: ptr(4.),
+		GroupName: value("group"), VisitorID: value("visitor"), UserSearch: value("user search"), URLSearch: value("url"), PagePath: value("path"), HasErrors: new(true),
+		Tags: []string{marker}, MinDuration: new(1.), MaxDuration: new(2.), MinActive: new(3.), MaxActive: new(4.),
 		Events: &SessionEventFilters{
-			Type: value("type"), Level: value("level"), TraceID: value("trace"), URLSearch: value("event url"), MessageSearch: value("message"), MinStatus: ptr[int32](500),
+			Type: value("type"), Level: value("level"), TraceID: value("trace"), URLSearch: value("event url"), MessageSearch: value("message"), MinStatus: new(int32(500)),
 		},
 	}
 	chunks := ChunkRange{SessionID: marker, From: 3, To: 7, Limit: 100}
@@ -26,7 +26,7 @@ func activityCases(w query.Window, value func(string) *string, every query.Filte
 	sessions := query.ProductSessionFilters{
 		Host: value("s host"), ReferrerHost: value("s referrer"), Country: value("s country"), DeviceType: value("s device"), BrowserName: value("s browser"),
 		OSName: value("s os"), Language: value("s language"), UtmSource: value("s source"), UtmMedium: value("s medium"), UtmCampaign: value("s campaign"),
-		VisitorIsNew: ptr(true), PagePath: value("s path"),
+		VisitorIsNew: new(true), PagePath: value("s path"),
 	}
 	steps := []Step{
 		{EventName: marker + " one", Attributes: match(query.OwnAttribute, marker, query.OpEqual, marker)},

@@ -24,7 +24,7 @@ func attributeCases(w query.Window) map[string]sqlbuild.Statement {
 func metricDetailCases(w query.Window) map[string]sqlbuild.Statement {
 	return map[string]sqlbuild.Statement{
 		"metric_kinds":      MetricKinds(w, marker, nil),
-		"metric_state":      MetricState(MetricLatest{Name: marker, Type: "gauge", ServiceName: ptr(marker), Last: w.End}),
+		"metric_state":      MetricState(MetricLatest{Name: marker, Type: "gauge", ServiceName: new(marker), Last: w.End}),
 		"metric_attributes": MetricAttributes(MetricLatest{Name: marker, Type: "histogram", Last: w.End}),
 	}
 }

@@ -46,12 +46,12 @@ func TestStatementsOnTwoShards(t *testing.T) {
 
 // demoCases are statements of functions whose cases have filters that exclude one another.
 func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Statement {
-	is := func(name string) *string { return ptr(values[name]) }
+	is := func(name string) *string { return new(values[name]) }
 	service := match(query.Builtin, "service.name", query.OpEqual, values["service"])
 	failed := ErrorFilters{ServiceName: is("service"), DeploymentEnvironment: is("environment")}
 	agents := AgentFilters{Services: []string{"support-agent"}, Tools: []string{values["tools"]}}
 	event := Step{EventName: values["one"]}
-	page := Step{PagePath: values["path"], Host: ptr(values["host"])}
+	page := Step{PagePath: values["path"], Host: new(values["host"])}
 	funnel := Funnel{Window: w, Steps: []Step{event, event}, KeyBy: query.ByPerson, Within: time.Hour}
 	grouped := Funnel{Window: w, Steps: []Step{event}, KeyBy: query.BySession, Within: time.Hour, Dimension: "country", Groups: 6}
 	paths := Paths{Window: w, Anchor: page, Before: true, Depth: 3, Branches: 4, KeyBy: query.ByVisitor, Within: time.Hour, Include: IncludeAll}
@@ -87,10 +87,10 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 		"demo_log_shapes":        LogShapes(w, service, 1024, 1_000_000),
 		"demo_matching_traces":   MatchingTraces(w, service, 100_000),
 		"demo_path_nodes":        PathNodes(paths),
-		"demo_event_names":       ListProductEventNames(ProductEventNameList{Window: w, Limit: 50, Events: ProductEventFilters{Kind: ptr("custom")}}),
+		"demo_event_names":       ListProductEventNames(ProductEventNameList{Window: w, Limit: 50, Events: ProductEventFilters{Kind: new("custom")}}),
 		"demo_logs":              SearchLogs(LogSearch{Window: w, Limit: 50, Filter: service}),
 		"demo_product_events":    SearchProductEvents(ProductEventSearch{Window: w, Limit: 50, Filters: ProductEventFilters{Names: []string{values["one"]}}}),
-		"demo_sessions":          SearchSessions(SessionSearch{Window: w, Limit: 50, Filters: SessionFilters{Events: &SessionEventFilters{MinStatus: ptr[int32](200)}}}),
+		"demo_sessions":          SearchSessions(SessionSearch{Window: w, Limit: 50, Filters: SessionFilters{Events: &SessionEventFilters{MinStatus: new(int32(200))}}}),
 		"demo_session_facets":    SessionFacets(w, SessionFilters{}),
 		"demo_session_manifest":  SessionManifest(ChunkRange{SessionID: values["session_id"], To: 100, Limit: 100}),
 		"demo_session_timeline":  SessionTimeline(Timeline{SessionID: values["session_id"], Types: []string{"network"}, Limit: 100}),

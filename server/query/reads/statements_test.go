@@ -15,15 +15,13 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild/sqltest"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 // marker begins every value that a caller could choose.
 const marker = sqltest.Marker
 
 func cases() map[string]sqlbuild.Statement {
 	start := time.Date(2026, 1, 31, 12, 0, 30, 0, time.UTC)
 	w := query.Window{Start: start, End: start.Add(2 * time.Hour)}
-	value := func(s string) *string { return ptr(marker + " " + s) }
+	value := func(s string) *string { return new(marker + " " + s) }
 	service := match(query.Builtin, "service.name", query.OpEqual, marker+" service")
 	traceID := strings.Repeat("ab", 16)
 	errors := ErrorFilters{
@@ -78,7 +76,7 @@ func cases() map[string]sqlbuild.Statement {
 		"setup_metrics":        SetupMetrics(w, 5000),
 		"trace_figures":        TraceFigures(w, []string{traceID}),
 		"agent_sessions":       AgentSessions(AgentSessionSearch{Window: w, Limit: 21}),
-		"agent_sessions_all":   AgentSessions(AgentSessionSearch{Window: w, Filters: agents, Search: marker, HasErrors: ptr(true), NoTraces: true, Ranges: []AgentRange{{"cost", ptr(1.5), ptr(2.5)}}, SortBy: "duration_ms", Ascending: true, Offset: 20, Limit: 21}),
+		"agent_sessions_all":   AgentSessions(AgentSessionSearch{Window: w, Filters: agents, Search: marker, HasErrors: new(true), NoTraces: true, Ranges: []AgentRange{{"cost", new(1.5), new(2.5)}}, SortBy: "duration_ms", Ascending: true, Offset: 20, Limit: 21}),
 		"agent_session":        AgentSessionSpans(w, marker, 300),
 		"agent_session_trace":  AgentSessionSpans(w, "trace:"+marker, 0),
 		"agent_links":          AgentLinks(w, []string{marker}),
@@ -199,8 +197,8 @@ func everyAttribute() []*svcv2.AttributeFilter {
 func traceFilter(value func(string) *string) query.Filter {
 	filter, err := query.TraceFilter(&svcv2.TraceFilters{
 		ServiceName: value("service"), SpanName: value("span"), StatusCode: value("status"), HttpMethod: value("method"), HttpRoute: value("route"),
-		HttpStatusCode: ptr("503"), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), HasError: ptr(true),
-		MinDurationMs: ptr(1.), MaxDurationMs: ptr(1000.), SpanScope: ptr("root"), Attributes: everyAttribute(), SpanNameContains: value("part"),
+		HttpStatusCode: new("503"), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"), HasError: new(true),
+		MinDurationMs: new(1.), MaxDurationMs: new(1000.), SpanScope: new("root"), Attributes: everyAttribute(), SpanNameContains: value("part"),
 		TraceId:            value("trace"),
 		ResourceAttributes: []*svcv2.AttributeFilter{{Key: "service.name", Operator: "equals", Value: structpb.NewStringValue(marker)}},
 	})
@@ -213,7 +211,7 @@ func traceFilter(value func(string) *string) query.Filter {
 func logFilter(value func(string) *string) query.Filter {
 	filter, err := query.LogFilter(&svcv2.LogFilters{
 		ServiceName: value("service"), Severity: value("severity"), TraceId: value("trace"), SpanId: value("span"), BodySearch: value("in the body"),
-		MinimumSeverity: ptr[int32](9), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"),
+		MinimumSeverity: new(int32(9)), DeploymentEnvironment: value("environment"), ServiceNamespace: value("namespace"),
 		Attributes:         everyAttribute(),
 		ResourceAttributes: []*svcv2.AttributeFilter{{Key: marker, Operator: "contains", Value: structpb.NewStringValue(marker)}},
 	})

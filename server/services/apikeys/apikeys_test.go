@@ -21,8 +21,6 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 type fixture struct {
 	*Service
 	store      *store.Store
@@ -80,7 +78,7 @@ func TestLife(t *testing.T) {
 	f := setup(t)
 	ctx := f.as(t.Context(), f.org)
 	created, err := f.CreateApiKey(ctx, &svcv2.CreateApiKeyRequest{
-		Name: "  deploy  ", Description: ptr("for CI"), ExpiresInSeconds: ptr[int32](3600), Kind: ptr("mcp"),
+		Name: "  deploy  ", Description: new("for CI"), ExpiresInSeconds: new(int32(3600)), Kind: new("mcp"),
 		Scopes: []string{"traces:read", "logs:write"},
 	})
 	if err != nil {
@@ -167,7 +165,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, limit := range []*int32{nil, ptr[int32](1), ptr[int32](25), ptr[int32](100)} {
+	for _, limit := range []*int32{nil, new(int32(1)), new(int32(25)), new(int32(100))} {
 		var names []string
 		req := &svcv2.ListApiKeysRequest{Limit: limit}
 		for {
@@ -206,7 +204,7 @@ func TestRefuses(t *testing.T) {
 		t.Log(name)
 		wantError(t, err, apierr.InvalidRequest, tc.param)
 	}
-	_, err := f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Cursor: ptr("off_-1")})
+	_, err := f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Cursor: new("off_-1")})
 	wantError(t, err, apierr.ParameterInvalid, "cursor")
 	for _, id := range []string{"", "key_", "key_0", "ingk_" + strings.TrimPrefix(publicid.Encode(publicid.APIKey, uuid.New()), "key_"), "nonsense"} {
 		_, err := f.GetApiKey(ctx, &svcv2.GetApiKeyRequest{Id: id})
@@ -222,9 +220,9 @@ func TestContractRefuses(t *testing.T) {
 	}{
 		"no name":    {&svcv2.CreateApiKeyRequest{}, "name"},
 		"blank name": {&svcv2.CreateApiKeyRequest{Name: " \t"}, "name"},
-		"kind":       {&svcv2.CreateApiKeyRequest{Name: "n", Kind: ptr("root")}, "kind"},
-		"expired":    {&svcv2.CreateApiKeyRequest{Name: "n", ExpiresInSeconds: ptr[int32](0)}, "expires_in_seconds"},
-		"limit":      {&svcv2.ListApiKeysRequest{Limit: ptr[int32](101)}, "limit"},
+		"kind":       {&svcv2.CreateApiKeyRequest{Name: "n", Kind: new("root")}, "kind"},
+		"expired":    {&svcv2.CreateApiKeyRequest{Name: "n", ExpiresInSeconds: new(int32(0))}, "expires_in_seconds"},
+		"limit":      {&svcv2.ListApiKeysRequest{Limit: new(int32(101))}, "limit"},
 	} {
 		var broken *protovalidate.ValidationError
 		if err := protovalidate.Validate(tc.req); !errors.As(err, &broken) {

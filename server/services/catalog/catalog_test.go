@@ -29,8 +29,6 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // noon is recent: the tables expire old rows.
 func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
@@ -111,7 +109,7 @@ func TestListServices(t *testing.T) {
 			Object: "service", Name: "web", ServiceNamespaces: []string{"shop"}, DeploymentEnvironments: []string{"prod", "staging"},
 			Throughput: 0.5, TracedThroughput: 0.2, SpanCount: 20, ErrorCount: 10, ErrorRate: 0.2, P50LatencyMs: 10, P95LatencyMs: 10,
 			P99LatencyMs: 10, HasSampling: true, SamplingWeight: 2.5,
-			BaselineP95LatencyMs: ptr(5.0), BaselineSpanCount: ptr(3.0),
+			BaselineP95LatencyMs: new(5.0), BaselineSpanCount: new(3.0),
 		},
 		{
 			Object: "service", Name: "library", Throughput: 0.04, TracedThroughput: 0.04, SpanCount: 4, P50LatencyMs: 2, P95LatencyMs: 2,
@@ -122,11 +120,11 @@ func TestListServices(t *testing.T) {
 	if diff := cmp.Diff(want, got, protocmp.Transform(), near); diff != "" {
 		t.Errorf("services (-want +got):\n%s", diff)
 	}
-	if got := list(t, s, org, &svcv2.ListServicesRequest{DeploymentEnvironment: ptr("staging")}); len(got) != 1 ||
+	if got := list(t, s, org, &svcv2.ListServicesRequest{DeploymentEnvironment: new("staging")}); len(got) != 1 ||
 		got[0].GetSpanCount() != 10 {
 		t.Errorf("in staging: %v", got)
 	}
-	if got := list(t, s, org, &svcv2.ListServicesRequest{ServiceNamespace: ptr("shop")}); len(got) != 1 ||
+	if got := list(t, s, org, &svcv2.ListServicesRequest{ServiceNamespace: new("shop")}); len(got) != 1 ||
 		math.Abs(got[0].GetThroughput()-0.4) > 1e-9 {
 		t.Errorf("in namespace shop: %v", got)
 	}
@@ -168,7 +166,7 @@ func TestRefuses(t *testing.T) {
 		"no end":     {&svcv2.ListServicesRequest{StartTime: start}, apierr.ParameterMissing, "end_time"},
 		"same":       {&svcv2.ListServicesRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
 		"too long":   {&svcv2.ListServicesRequest{StartTime: timestamppb.New(noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
-		"bad cursor": {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Cursor: ptr("off_x!")}, apierr.ParameterInvalid, "cursor"},
+		"bad cursor": {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Cursor: new("off_x!")}, apierr.ParameterInvalid, "cursor"},
 	} {
 		_, err := New(nil, query.Rollups{}).ListServices(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error

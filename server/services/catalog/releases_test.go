@@ -87,7 +87,7 @@ func TestSearchReleases(t *testing.T) {
 	minute := func(n int) *timestamppb.Timestamp { return timestamppb.New(noon().Add(time.Duration(n) * time.Minute)) }
 	want := []*svcv2.Release{
 		{
-			ServiceName: "shop", DeploymentEnvironment: "prod", Version: "2", CommitSha: ptr("0123abcd"), FirstSeen: minute(30), LastSeen: minute(30),
+			ServiceName: "shop", DeploymentEnvironment: "prod", Version: "2", CommitSha: new("0123abcd"), FirstSeen: minute(30), LastSeen: minute(30),
 			State: "current", EstimatedSpanCount: 10, ErrorRate: 0.5, P95LatencyMs: 20,
 			Previous: &svcv2.ReleaseBefore{Version: "1", EstimatedSpanCount: 40, P95LatencyMs: 10},
 		},
@@ -103,13 +103,13 @@ func TestSearchReleases(t *testing.T) {
 	if diff := cmp.Diff(want, got.GetData(), protocmp.Transform(), cmpopts.EquateApprox(0, 1e-6)); diff != "" || got.GetHasMore() {
 		t.Errorf("releases (-want +got):\n%s", diff)
 	}
-	if got := ask(org, func(r *svcv2.SearchReleasesRequest) { r.ServiceName = ptr("library") }).GetData(); len(got) != 1 {
+	if got := ask(org, func(r *svcv2.SearchReleasesRequest) { r.ServiceName = new("library") }).GetData(); len(got) != 1 {
 		t.Errorf("of a service: %v", got)
 	}
-	if got := ask(org, func(r *svcv2.SearchReleasesRequest) { r.DeploymentEnvironment = ptr("prod") }).GetData(); len(got) != 2 {
+	if got := ask(org, func(r *svcv2.SearchReleasesRequest) { r.DeploymentEnvironment = new("prod") }).GetData(); len(got) != 2 {
 		t.Errorf("of an environment: %v", got)
 	}
-	if got := ask(org, func(r *svcv2.SearchReleasesRequest) { r.Limit = ptr[int32](1) }); len(got.GetData()) != 1 || !got.GetHasMore() {
+	if got := ask(org, func(r *svcv2.SearchReleasesRequest) { r.Limit = new(int32(1)) }); len(got.GetData()) != 1 || !got.GetHasMore() {
 		t.Errorf("the first: %v", got)
 	}
 	if got := ask("org_nobody", nil).GetData(); len(got) != 0 {

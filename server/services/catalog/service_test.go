@@ -174,7 +174,7 @@ func TestReadsAgree(t *testing.T) {
 	last = math.Inf(1)
 	for page := 0; page < 10; page++ {
 		list, err := s.ListServiceOperations(ctx, &svcv2.ListServiceOperationsRequest{
-			Name: "shop", StartTime: from, EndTime: to, Limit: ptr[int32](7), Cursor: cursor, OrderBy: ptr("avg_duration"),
+			Name: "shop", StartTime: from, EndTime: to, Limit: new(int32(7)), Cursor: cursor, OrderBy: new("avg_duration"),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -196,7 +196,7 @@ func TestReadsAgree(t *testing.T) {
 	}
 
 	series, err := s.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{
-		Name: "shop", StartTime: from, EndTime: to, DeploymentEnvironment: ptr("prod"), BucketSeconds: ptr[int32](3600),
+		Name: "shop", StartTime: from, EndTime: to, DeploymentEnvironment: new("prod"), BucketSeconds: new(int32(3600)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -231,7 +231,7 @@ func TestReadsAgree(t *testing.T) {
 	}
 
 	library, err := s.GetServiceOverview(ctx, &svcv2.GetServiceOverviewRequest{
-		Name: "library", StartTime: from, EndTime: to, BucketSeconds: ptr[int32](86400),
+		Name: "library", StartTime: from, EndTime: to, BucketSeconds: new(int32(86400)),
 	})
 	if err != nil || len(library.GetOperations()) != 25 || library.GetPoints()[len(library.GetPoints())-1].GetSpanCount() == 0 {
 		t.Errorf("a service without entry spans: %v, %v", library, err)

@@ -72,7 +72,7 @@ func TestWindowsAreExact(t *testing.T) {
 		check("spans", one.GetSpanCount(), count)
 		check("throughput", one.GetThroughput(), estimated/in.End.Sub(in.Start).Seconds())
 		check("traced throughput", one.GetTracedThroughput(), count/in.End.Sub(in.Start).Seconds())
-		list, err := s.ListServices(ctx, &svcv2.ListServicesRequest{StartTime: from, EndTime: to, DeploymentEnvironment: ptr("prod")})
+		list, err := s.ListServices(ctx, &svcv2.ListServicesRequest{StartTime: from, EndTime: to, DeploymentEnvironment: new("prod")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,7 @@ func TestWindowsAreExact(t *testing.T) {
 		check("spans of the points", sum, count)
 		check("spans of the operations", operations, count)
 		apdex, err := s.GetServiceApdex(ctx, &svcv2.GetServiceApdexRequest{
-			Name: "shop", StartTime: from, EndTime: to, DeploymentEnvironment: ptr("prod"),
+			Name: "shop", StartTime: from, EndTime: to, DeploymentEnvironment: new("prod"),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -24,8 +24,6 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // noon is recent: the tables expire old rows.
 func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
@@ -140,7 +138,7 @@ func TestGrouping(t *testing.T) {
 				tc.failures[i].at, tc.failures[i].trace = noon().Add(time.Minute+time.Duration(i)), i
 			}
 			insert(t, w, org, tc.failures...)
-			got := search(t, w, org, &svcv2.SearchErrorEventsRequest{OrderBy: ptr("first_seen")})
+			got := search(t, w, org, &svcv2.SearchErrorEventsRequest{OrderBy: new("first_seen")})
 			if len(got) != tc.groups {
 				t.Fatalf("%d groups, want %d: %v", len(got), tc.groups, got)
 			}
@@ -176,7 +174,7 @@ func TestSearchAndDetail(t *testing.T) {
 	insert(t, w, org, failures...)
 	insert(t, w, "org_errors_other", failure{typ: "Foreign", at: at, trace: 1})
 
-	first := search(t, w, org, &svcv2.SearchErrorEventsRequest{Limit: ptr[int32](7)})
+	first := search(t, w, org, &svcv2.SearchErrorEventsRequest{Limit: new(int32(7))})
 	if len(first) != 27 {
 		t.Fatalf("%d groups", len(first))
 	}
@@ -194,16 +192,16 @@ func TestSearchAndDetail(t *testing.T) {
 		filters *svcv2.ErrorEventFilters
 		want    int
 	}{
-		"service":      {&svcv2.ErrorEventFilters{ServiceName: ptr("web")}, 1},
-		"environment":  {&svcv2.ErrorEventFilters{DeploymentEnvironment: ptr("dev")}, 1},
-		"type":         {&svcv2.ErrorEventFilters{ExceptionType: ptr("TypeC")}, 1},
-		"label":        {&svcv2.ErrorEventFilters{Search: ptr("typeb")}, 1},
-		"message":      {&svcv2.ErrorEventFilters{Search: ptr("NO FUNDS")}, 1},
+		"service":      {&svcv2.ErrorEventFilters{ServiceName: new("web")}, 1},
+		"environment":  {&svcv2.ErrorEventFilters{DeploymentEnvironment: new("dev")}, 1},
+		"type":         {&svcv2.ErrorEventFilters{ExceptionType: new("TypeC")}, 1},
+		"label":        {&svcv2.ErrorEventFilters{Search: new("typeb")}, 1},
+		"message":      {&svcv2.ErrorEventFilters{Search: new("NO FUNDS")}, 1},
 		"fingerprint":  {&svcv2.ErrorEventFilters{FingerprintHashes: []string{top.GetFingerprintHash(), "1", "99999999999999999999"}}, 1},
 		"no number":    {&svcv2.ErrorEventFilters{FingerprintHashes: []string{"99999999999999999999"}}, 0},
-		"roots":        {&svcv2.ErrorEventFilters{RootOnly: ptr(true), ServiceName: ptr("shop")}, 1},
-		"hostile text": {&svcv2.ErrorEventFilters{Search: ptr("' OR 1=1 --")}, 0},
-		"nothing":      {&svcv2.ErrorEventFilters{ServiceNamespace: ptr("nowhere")}, 0},
+		"roots":        {&svcv2.ErrorEventFilters{RootOnly: new(true), ServiceName: new("shop")}, 1},
+		"hostile text": {&svcv2.ErrorEventFilters{Search: new("' OR 1=1 --")}, 0},
+		"nothing":      {&svcv2.ErrorEventFilters{ServiceNamespace: new("nowhere")}, 0},
 	} {
 		if got := search(t, w, org, &svcv2.SearchErrorEventsRequest{Filters: tc.filters}); len(got) != tc.want {
 			t.Errorf("%s: %d groups, want %d", name, len(got), tc.want)
@@ -223,7 +221,7 @@ func TestSearchAndDetail(t *testing.T) {
 	}
 
 	detail, err := service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{
-		Fingerprint: top.GetFingerprintHash(), SampleLimit: ptr[int32](3),
+		Fingerprint: top.GetFingerprintHash(), SampleLimit: new(int32(3)),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +253,7 @@ func TestSearchAndDetail(t *testing.T) {
 	}{
 		{"org_errors_other", &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash()}},
 		{org, &svcv2.GetErrorEventRequest{Fingerprint: "1"}},
-		{org, &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash(), ServiceName: ptr("web")}},
+		{org, &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash(), ServiceName: new("web")}},
 		{org, &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash(), StartTime: timestamppb.New(at.Add(time.Hour)), EndTime: timestamppb.New(at.Add(2 * time.Hour))}},
 	} {
 		_, err := service(w).GetErrorEvent(as(t.Context(), ask.org), ask.req)
@@ -287,7 +285,7 @@ func TestRelatedErrors(t *testing.T) {
 	insert(t, w, "org_errors_stranger", failure{service: "spy", typ: "Stranger", at: at, trace: 1})
 	res, err := service(w).SearchErrorEvents(as(t.Context(), org), &svcv2.SearchErrorEventsRequest{
 		StartTime: timestamppb.New(at.Add(-time.Hour)), EndTime: timestamppb.New(at.Add(time.Hour)),
-		Filters: &svcv2.ErrorEventFilters{ServiceName: ptr("payments")},
+		Filters: &svcv2.ErrorEventFilters{ServiceName: new("payments")},
 	})
 	if err != nil || len(res.GetData()) != 1 {
 		t.Fatal(res, err)

@@ -32,8 +32,6 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // noon is recent: the tables expire old rows.
 func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
@@ -74,7 +72,7 @@ func notNil(m map[string]string) map[string]string {
 func search(t *testing.T, s *Service, org principal.OrgID, f *svcv2.LogFilters) []string {
 	t.Helper()
 	res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
-		StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: ptr[int32](100), Filters: f,
+		StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: new(int32(100)), Filters: f,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -126,22 +124,22 @@ func TestSearchFilters(t *testing.T) {
 		want    []string
 	}{
 		"none":                {nil, []string{refused, size, ready, tricky}},
-		"service":             {&svcv2.LogFilters{ServiceName: ptr("cart")}, []string{refused, ready}},
-		"service is a value":  {&svcv2.LogFilters{ServiceName: ptr("cart' OR '1'='1")}, nil},
-		"severity":            {&svcv2.LogFilters{Severity: ptr(" error ")}, []string{refused}},
-		"minimum severity":    {&svcv2.LogFilters{MinimumSeverity: ptr[int32](13)}, []string{refused, size}},
-		"severity above all":  {&svcv2.LogFilters{MinimumSeverity: ptr[int32](255)}, nil},
-		"trace id any case":   {&svcv2.LogFilters{TraceId: ptr(strings.ToUpper(trace))}, []string{refused}},
-		"span id":             {&svcv2.LogFilters{SpanId: ptr(span)}, []string{refused}},
-		"environment":         {&svcv2.LogFilters{DeploymentEnvironment: ptr("prod")}, []string{refused}},
-		"body, middle words":  {&svcv2.LogFilters{BodySearch: ptr("CTION Refused By DB")}, []string{refused}},
-		"body, part of words": {&svcv2.LogFilters{BodySearch: ptr("onnec")}, []string{refused}},
-		"body, wrong order":   {&svcv2.LogFilters{BodySearch: ptr("x refused Connection x")}, nil},
-		"body, other letters": {&svcv2.LogFilters{BodySearch: ptr("GRÖSSE")}, nil},
-		"body, folded":        {&svcv2.LogFilters{BodySearch: ptr("größe ÜBER")}, []string{size}},
-		"body, no words":      {&svcv2.LogFilters{BodySearch: ptr("'quote' {org:String}")}, []string{tricky}},
-		"body, odd bytes":     {&svcv2.LogFilters{BodySearch: ptr("tab\there \\ back")}, []string{tricky}},
-		"body, line break":    {&svcv2.LogFilters{BodySearch: ptr("\nnew ")}, []string{tricky}},
+		"service":             {&svcv2.LogFilters{ServiceName: new("cart")}, []string{refused, ready}},
+		"service is a value":  {&svcv2.LogFilters{ServiceName: new("cart' OR '1'='1")}, nil},
+		"severity":            {&svcv2.LogFilters{Severity: new(" error ")}, []string{refused}},
+		"minimum severity":    {&svcv2.LogFilters{MinimumSeverity: new(int32(13))}, []string{refused, size}},
+		"severity above all":  {&svcv2.LogFilters{MinimumSeverity: new(int32(255))}, nil},
+		"trace id any case":   {&svcv2.LogFilters{TraceId: new(strings.ToUpper(trace))}, []string{refused}},
+		"span id":             {&svcv2.LogFilters{SpanId: new(span)}, []string{refused}},
+		"environment":         {&svcv2.LogFilters{DeploymentEnvironment: new("prod")}, []string{refused}},
+		"body, middle words":  {&svcv2.LogFilters{BodySearch: new("CTION Refused By DB")}, []string{refused}},
+		"body, part of words": {&svcv2.LogFilters{BodySearch: new("onnec")}, []string{refused}},
+		"body, wrong order":   {&svcv2.LogFilters{BodySearch: new("x refused Connection x")}, nil},
+		"body, other letters": {&svcv2.LogFilters{BodySearch: new("GRÖSSE")}, nil},
+		"body, folded":        {&svcv2.LogFilters{BodySearch: new("größe ÜBER")}, []string{size}},
+		"body, no words":      {&svcv2.LogFilters{BodySearch: new("'quote' {org:String}")}, []string{tricky}},
+		"body, odd bytes":     {&svcv2.LogFilters{BodySearch: new("tab\there \\ back")}, []string{tricky}},
+		"body, line break":    {&svcv2.LogFilters{BodySearch: new("\nnew ")}, []string{tricky}},
 		"exists":              {attribute("peer", "exists", nil, false), []string{refused}},
 		"not exists":          {attribute("attempt", "exists", nil, true), []string{tricky}},
 		"equals":              {attribute("peer", "equals", "db-7", false), []string{refused}},
@@ -245,7 +243,7 @@ func TestSearchRefuses(t *testing.T) {
 		"no start":   {&svcv2.SearchLogsRequest{EndTime: end}, apierr.ParameterMissing, "start_time"},
 		"same":       {&svcv2.SearchLogsRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
 		"too long":   {&svcv2.SearchLogsRequest{StartTime: timestamppb.New(noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
-		"bad cursor": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Cursor: ptr("log_x")}, apierr.CursorInvalid, "cursor"},
+		"bad cursor": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Cursor: new("log_x")}, apierr.CursorInvalid, "cursor"},
 		"far year":   {&svcv2.SearchLogsRequest{StartTime: start, EndTime: &timestamppb.Timestamp{Seconds: 1 << 35}}, apierr.TimeRangeInvalid, "end_time"},
 		"text for gt": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Filters: &svcv2.LogFilters{
 			Attributes: []*svcv2.AttributeFilter{{Key: "a", Operator: "gt", Value: structpb.NewStringValue("1")}},
@@ -277,10 +275,10 @@ func TestIndexes(t *testing.T) {
 	const org = "org_indexes"
 	insert(t, w, record{org: org, at: noon(), service: "s", severity: "INFO", body: "one two three", attributes: map[string]string{"k": "v"}})
 	for index, filters := range map[string]*svcv2.LogFilters{
-		"idx_body":          {BodySearch: ptr("e two t")},
-		"idx_trace_id":      {TraceId: ptr(strings.Repeat("ab", 16))},
+		"idx_body":          {BodySearch: new("e two t")},
+		"idx_trace_id":      {TraceId: new(strings.Repeat("ab", 16))},
 		"idx_log_attribute": {Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "equals", Value: structpb.NewStringValue("v")}}},
-		"ServiceName":       {ServiceName: ptr("s")},
+		"ServiceName":       {ServiceName: new("s")},
 	} {
 		filter, err := query.LogFilter(filters)
 		if err != nil {

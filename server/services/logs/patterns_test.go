@@ -89,7 +89,7 @@ func TestPatternError(t *testing.T) {
 	within, rounds := 0, 20
 	for range rounds {
 		res, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
-			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour)), SampleSize: ptr[int32](1000), Baseline: ptr("none"),
+			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour)), SampleSize: new(int32(1000)), Baseline: new("none"),
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func TestGetLog(t *testing.T) {
 	}
 	insert(t, w, records...)
 	res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
-		StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: ptr[int32](100),
+		StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: new(int32(100)),
 	})
 	if err != nil || len(res.GetData()) != len(records) {
 		t.Fatalf("%d records, %v", len(res.GetData()), err)
@@ -103,7 +103,7 @@ func TestSearchReadsLittle(t *testing.T) {
 		for _, tc := range []struct {
 			limit   int32
 			filters *svcv2.LogFilters
-		}{{1, nil}, {100, nil}, {20, &svcv2.LogFilters{ServiceName: ptr("s3")}}, {20, &svcv2.LogFilters{Severity: ptr("error")}}} {
+		}{{1, nil}, {100, nil}, {20, &svcv2.LogFilters{ServiceName: new("s3")}}, {20, &svcv2.LogFilters{Severity: new("error")}}} {
 			req := &svcv2.SearchLogsRequest{
 				StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(12 * time.Hour)), Limit: &tc.limit,
 				Filters: tc.filters,
@@ -192,7 +192,7 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 	only := ask(org, &svcv2.SearchLogPatternsRequest{
-		Filters: &svcv2.LogFilters{ServiceName: ptr("pay")}, Baseline: ptr("none"), MaxPatterns: ptr[int32](1),
+		Filters: &svcv2.LogFilters{ServiceName: new("pay")}, Baseline: new("none"), MaxPatterns: new(int32(1)),
 	})
 	if len(only.GetData()) != 1 || only.GetTruncated() || only.GetData()[0].GetServiceCounts()["pay"] != 900 ||
 		only.GetData()[0].GetSeverityCounts()["ERROR"] != 300 ||

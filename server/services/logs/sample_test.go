@@ -39,7 +39,7 @@ func TestPatternEstimates(t *testing.T) {
 		s := New(w, engine.New(engine.Config{Warehouse: w}))
 		s.wholeSample, s.exactRecords = tc.whole, 0
 		res, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
-			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(23 * time.Hour)), Baseline: ptr("none"), SampleSize: &tc.size,
+			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(23 * time.Hour)), Baseline: new("none"), SampleSize: &tc.size,
 		})
 		if err != nil {
 			t.Fatal(err)

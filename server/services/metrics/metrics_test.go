@@ -34,8 +34,6 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // noon is recent: the tables expire old rows.
 func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
@@ -89,11 +87,11 @@ func TestListMetrics(t *testing.T) {
 		want string
 	}{
 		"all":         {&svcv2.ListMetricsRequest{}, total + ", " + gauge + ", " + duration},
-		"one by one":  {&svcv2.ListMetricsRequest{Limit: ptr[int32](1)}, total + ", " + gauge + ", " + duration},
-		"service":     {&svcv2.ListMetricsRequest{ServiceName: ptr("db")}, gauge},
-		"type":        {&svcv2.ListMetricsRequest{MetricType: ptr("sum")}, total},
-		"search":      {&svcv2.ListMetricsRequest{Search: ptr("B.")}, total + ", " + duration},
-		"search none": {&svcv2.ListMetricsRequest{Search: ptr("%")}, ""},
+		"one by one":  {&svcv2.ListMetricsRequest{Limit: new(int32(1))}, total + ", " + gauge + ", " + duration},
+		"service":     {&svcv2.ListMetricsRequest{ServiceName: new("db")}, gauge},
+		"type":        {&svcv2.ListMetricsRequest{MetricType: new("sum")}, total},
+		"search":      {&svcv2.ListMetricsRequest{Search: new("B.")}, total + ", " + duration},
+		"search none": {&svcv2.ListMetricsRequest{Search: new("%")}, ""},
 		"after the last point of an hour": {
 			&svcv2.ListMetricsRequest{
 				StartTime: timestamppb.New(noon().Add(time.Second + 1)), EndTime: timestamppb.New(noon().Add(2 * time.Hour)),
@@ -124,7 +122,7 @@ func TestListMetrics(t *testing.T) {
 		IsMonotonic: true, DataPointCount: 12, FirstSeen: timestamppb.New(noon()),
 		LastSeen: timestamppb.New(noon().Add(time.Hour + time.Second)),
 	}
-	if diff := cmp.Diff(want, list(org, &svcv2.ListMetricsRequest{MetricType: ptr("histogram")})[0], protocmp.Transform()); diff != "" {
+	if diff := cmp.Diff(want, list(org, &svcv2.ListMetricsRequest{MetricType: new("histogram")})[0], protocmp.Transform()); diff != "" {
 		t.Errorf("metric (-want +got):\n%s", diff)
 	}
 }

@@ -101,7 +101,7 @@ func TestQueryMetrics(t *testing.T) {
 	ask := func() *svcv2.QueryMetricsTimeseriesRequest {
 		return &svcv2.QueryMetricsTimeseriesRequest{
 			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase",
-			BucketSeconds: ptr[int32](60),
+			BucketSeconds: new(int32(60)),
 			Filters:       &svcv2.MetricFilters{MetricName: "http.requests", MetricType: "sum"},
 		}
 	}
@@ -128,19 +128,19 @@ func TestQueryMetrics(t *testing.T) {
 		"everything": {func(*svcv2.QueryMetricsTimeseriesRequest) {}, "all 360 in 10"},
 		"rate":       {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Aggregation = "rate" }, "all 6 in 10"},
 		"by route": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
-			r.GroupBy, r.GroupByAttributeKey = ptr("attribute"), ptr("http.route")
+			r.GroupBy, r.GroupByAttributeKey = new("attribute"), new("http.route")
 		}, "/c 180 in 10, /b 120 in 10, /a 60 in 10"},
 		"by host": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
-			r.GroupBy, r.GroupByResourceAttributeKey = ptr("resource_attribute"), ptr("host.name")
+			r.GroupBy, r.GroupByResourceAttributeKey = new("resource_attribute"), new("host.name")
 		}, "h1 360 in 10"},
 		"one series and the others": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
-			r.GroupBy, r.GroupByAttributeKey, r.SeriesLimit = ptr("attribute"), ptr("http.route"), ptr[int32](1)
+			r.GroupBy, r.GroupByAttributeKey, r.SeriesLimit = new("attribute"), new("http.route"), new(int32(1))
 		}, "/c 180 in 10, other 180 in 10"},
 		"equals": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "http.route", Operator: "equals", Value: text("/b")}}
 		}, "all 120 in 10"},
 		"not equals": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
-			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "http.route", Operator: "equals", Value: text("/b"), Negated: ptr(true)}}
+			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "http.route", Operator: "equals", Value: text("/b"), Negated: new(true)}}
 		}, "all 240 in 10"},
 		"contains": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.Filters.Attributes = []*svcv2.AttributeFilter{{Key: "http.route", Operator: "contains", Value: text("A")}}
@@ -153,8 +153,8 @@ func TestQueryMetrics(t *testing.T) {
 		"of a host": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.Filters.ResourceAttributes = []*svcv2.AttributeFilter{{Key: "host.name", Operator: "equals", Value: text("h2")}}
 		}, ""},
-		"where":           {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = ptr(`attr.http.route = "/a" OR attr.size > 1`) }, "all 240 in 10"},
-		"another service": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.ServiceName = ptr("db") }, ""},
+		"where":           {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = new(`attr.http.route = "/a" OR attr.size > 1`) }, "all 240 in 10"},
+		"another service": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.ServiceName = new("db") }, ""},
 	} {
 		req := ask()
 		tc.change(req)
@@ -191,11 +191,11 @@ func TestQueryMetrics(t *testing.T) {
 	}{
 		"a sum that can fall": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.MetricName = "queue.length" }, "aggregation", apierr.MetricQueryInvalid},
 		"rate of a gauge":     {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.MetricType = "gauge" }, "aggregation", apierr.MetricQueryInvalid},
-		"no key":              {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.GroupBy = ptr("attribute") }, "group_by_attribute_key", apierr.MetricQueryInvalid},
+		"no key":              {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.GroupBy = new("attribute") }, "group_by_attribute_key", apierr.MetricQueryInvalid},
 		"the other key": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
-			r.GroupBy, r.GroupByAttributeKey, r.GroupByResourceAttributeKey = ptr("attribute"), ptr("a"), ptr("b")
+			r.GroupBy, r.GroupByAttributeKey, r.GroupByResourceAttributeKey = new("attribute"), new("a"), new("b")
 		}, "group_by_resource_attribute_key", apierr.MetricQueryInvalid},
-		"bad where":        {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = ptr("attr.x = ") }, "where", apierr.MetricQueryInvalid},
+		"bad where":        {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = new("attr.x = ") }, "where", apierr.MetricQueryInvalid},
 		"too many buckets": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.EndTime = timestamppb.New(start.Add(26 * time.Hour)) }, "bucket_seconds", apierr.TelemetryBucketCountTooLarge},
 		"too long": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.EndTime = timestamppb.New(start.Add(32 * 24 * time.Hour))
@@ -212,9 +212,9 @@ func TestQueryMetrics(t *testing.T) {
 	}
 
 	b, err := s.QueryMetricBreakdown(mine, &svcv2.QueryMetricBreakdownRequest{
-		StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase", Limit: ptr[int32](2),
+		StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase", Limit: new(int32(2)),
 		Filters: &svcv2.MetricFilters{MetricName: "http.requests", MetricType: "sum"}, GroupBy: "attribute",
-		GroupByAttributeKey: ptr("http.route"),
+		GroupByAttributeKey: new("http.route"),
 	})
 	if err != nil || len(b.GetData()) < 2 || b.GetData()[0].GetName() != "/c" || b.GetData()[0].GetValue() != 180 || !b.GetTruncated() {
 		t.Errorf("%v, %v", b, err)

@@ -32,8 +32,6 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // noon is recent: the tables expire old rows.
 func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
@@ -204,15 +202,15 @@ func TestMap(t *testing.T) {
 			}
 		}
 	}
-	of := get(t, w, org, &svcv2.GetServiceMapRequest{ServiceName: ptr("mailer")})
+	of := get(t, w, org, &svcv2.GetServiceMapRequest{ServiceName: new("mailer")})
 	if diff := cmp.Diff([]string{"queue-in>mailer", "queue:kafka:orders>service:mailer"}, edges(of)); diff != "" {
 		t.Errorf("of one service (-want +got):\n%s", diff)
 	}
-	lonely := get(t, w, org, &svcv2.GetServiceMapRequest{ServiceName: ptr("alone")})
+	lonely := get(t, w, org, &svcv2.GetServiceMapRequest{ServiceName: new("alone")})
 	if diff := cmp.Diff([]string{"service:alone"}, nodes(lonely)); diff != "" || len(edges(lonely)) > 0 {
 		t.Errorf("of a service without calls: %v\n%s", edges(lonely), diff)
 	}
-	staging := get(t, w, org, &svcv2.GetServiceMapRequest{DeploymentEnvironment: ptr("staging")})
+	staging := get(t, w, org, &svcv2.GetServiceMapRequest{DeploymentEnvironment: new("staging")})
 	if diff := cmp.Diff([]string{"service:cart>database:postgresql:orders"}, edges(staging)); diff != "" {
 		t.Errorf("of an environment (-want +got):\n%s", diff)
 	}
@@ -221,7 +219,7 @@ func TestMap(t *testing.T) {
 			t.Errorf("in an environment: %v", n)
 		}
 	}
-	both := get(t, w, org, &svcv2.GetServiceMapRequest{DeploymentEnvironment: ptr("staging"), ServiceName: ptr("alone")})
+	both := get(t, w, org, &svcv2.GetServiceMapRequest{DeploymentEnvironment: new("staging"), ServiceName: new("alone")})
 	if len(both.GetNodes()) > 0 {
 		t.Errorf("a service of another environment: %v", both)
 	}
@@ -380,7 +378,7 @@ func TestBlocksAreKept(t *testing.T) {
 	ask(org, nil, from, to, 46, 4)
 	ask(org, nil, from, to, 46, 2)
 	ask(org, nil, from.Add(time.Hour), to, 44, 2)
-	ask(org, ptr("prod"), from, to, 0, 4)
+	ask(org, new("prod"), from, to, 0, 4)
 	ask(org+"_other", nil, from, to, 0, 0)
 	now = now.Add(keepFor + time.Second)
 	ask(org, nil, from, to, 46, 4)

@@ -26,8 +26,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-func ptr[T any](v T) *T { return &v }
-
 type fixture struct {
 	*Service
 	store *store.Store
@@ -214,7 +212,7 @@ func TestEventsPages(t *testing.T) {
 		}
 	}
 	res, err := f.GetSessionReplayEvents(f.ctx, &svcv2.GetSessionReplayEventsRequest{
-		Id: formatID("long"), FromChunkSeq: ptr[int32](10), ToChunkSeq: ptr[int32](14),
+		Id: formatID("long"), FromChunkSeq: new(int32(10)), ToChunkSeq: new(int32(14)),
 		WindowStart: timestamppb.New(f.start.Add(6 * time.Second)),
 	})
 	if err != nil || len(res.GetData()) != 2 || res.GetData()[0].GetChunkSeq() != 12 {
@@ -243,7 +241,7 @@ func TestEventsTooLarge(t *testing.T) {
 	wantError(t, err, apierr.SessionReplayRangeTooLarge, "from_chunk_seq")
 	_, err = get("control", 1, nil)
 	wantError(t, err, apierr.SessionReplayRangeTooLarge, "from_chunk_seq")
-	if res, err := get("one", 1, ptr[int32](1)); err != nil || len(res.GetData()) != 1 {
+	if res, err := get("one", 1, new(int32(1))); err != nil || len(res.GetData()) != 1 {
 		t.Errorf("past the large chunk: %v, %v", res, err)
 	}
 	for id, limit := range map[string]int32{"large": 7, "escaped": 1} {
@@ -293,7 +291,7 @@ func TestRefuses(t *testing.T) {
 			return err
 		}, apierr.SessionReplayNotFound, "id"},
 		"cursor of a search": {func() error {
-			_, err := f.GetSessionReplayEvents(f.ctx, &svcv2.GetSessionReplayEventsRequest{Id: id, Cursor: ptr("off_1")})
+			_, err := f.GetSessionReplayEvents(f.ctx, &svcv2.GetSessionReplayEventsRequest{Id: id, Cursor: new("off_1")})
 			return err
 		}, apierr.ParameterInvalid, "cursor"},
 	} {

@@ -131,11 +131,11 @@ func TestHugeTrace(t *testing.T) {
 		}
 		return part
 	}
-	if got := one(&svcv2.GetTraceSkeletonRequest{ParentSpanId: ptr("0000000000000001")}); len(got.GetSpans()) != 10 ||
+	if got := one(&svcv2.GetTraceSkeletonRequest{ParentSpanId: new("0000000000000001")}); len(got.GetSpans()) != 10 ||
 		got.GetHasMore() || got.GetSpans()[0].GetParentSpanId() != "0000000000000001" {
 		t.Errorf("%d children", len(got.GetSpans()))
 	}
-	if got := one(&svcv2.GetTraceSkeletonRequest{ErrorsOnly: ptr(true)}); len(got.GetSpans()) != n/1000 || !got.GetSpans()[0].GetHasError() {
+	if got := one(&svcv2.GetTraceSkeletonRequest{ErrorsOnly: new(true)}); len(got.GetSpans()) != n/1000 || !got.GetSpans()[0].GetHasError() {
 		t.Errorf("%d failed", len(got.GetSpans()))
 	}
 	from, to := noon().Add(10*time.Second), noon().Add(11*time.Second)
@@ -146,7 +146,7 @@ func TestHugeTrace(t *testing.T) {
 		got.GetSpanCount() != n {
 		t.Errorf("%d spans after the end", len(got.GetSpans()))
 	}
-	if got := one(&svcv2.GetTraceSkeletonRequest{MaxSpans: ptr[int32](20000)}); len(got.GetSpans()) != 20000 {
+	if got := one(&svcv2.GetTraceSkeletonRequest{MaxSpans: new(int32(20000))}); len(got.GetSpans()) != 20000 {
 		t.Errorf("%d spans of 20000", len(got.GetSpans()))
 	}
 	started := time.Now()
@@ -158,13 +158,13 @@ func TestHugeTrace(t *testing.T) {
 
 	_, err = s.GetTraceSkeleton(as(t.Context(), "org_nobody"), &svcv2.GetTraceSkeletonRequest{TraceId: id})
 	wantError(t, err, apierr.TraceNotFound, "trace_id")
-	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{TraceId: id, Cursor: ptr("trc_x")})
+	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{TraceId: id, Cursor: new("trc_x")})
 	wantError(t, err, apierr.CursorInvalid, "cursor")
 	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{
 		TraceId: id, StartTime: timestamppb.New(to), EndTime: timestamppb.New(from),
 	})
 	wantError(t, err, apierr.TimeRangeInvalid, "end_time")
-	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{TraceId: id, MaxSpans: ptr[int32](0)})
+	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{TraceId: id, MaxSpans: new(int32(0))})
 	wantError(t, err, apierr.ParameterInvalid, "max_spans")
 }
 
@@ -269,7 +269,7 @@ func TestFacets(t *testing.T) {
 	if values["span_name op 00"] != 10 || values["service s00"] != 5 {
 		t.Errorf("%v of an operation, %v of a service", values["span_name op 00"], values["service s00"])
 	}
-	filtered, _ := ask(org, &svcv2.TraceFilters{ServiceName: ptr("s00"), HasError: ptr(true)})
+	filtered, _ := ask(org, &svcv2.TraceFilters{ServiceName: new("s00"), HasError: new(true)})
 	if diff := cmp.Diff(map[string]float64{"service s00": 5, "span_name op 00": 5, "http_method GET": 5, "http_status 200": 5, "error_count error": 5}, filtered); diff != "" {
 		t.Errorf("with filters (-want +got):\n%s", diff)
 	}
@@ -293,10 +293,10 @@ func TestSearchThroughCrowds(t *testing.T) {
 		})
 	}
 	insert(t, w, spans...)
-	for name, filters := range map[string]*svcv2.TraceFilters{"all": nil, "of a name": {SpanName: ptr("n")}, "of a service": {ServiceName: ptr("s")}} {
+	for name, filters := range map[string]*svcv2.TraceFilters{"all": nil, "of a name": {SpanName: new("n")}, "of a service": {ServiceName: new("s")}} {
 		seen := map[string]bool{}
 		found := search(t, New(w, engine.New(engine.Config{Warehouse: w})), org,
-			&svcv2.SearchTracesRequest{Limit: ptr[int32](100), Filters: filters})
+			&svcv2.SearchTracesRequest{Limit: new(int32(100)), Filters: filters})
 		for i, tr := range found {
 			seen[tr.GetId()] = true
 			if i > 0 {

@@ -33,8 +33,6 @@ func as(ctx context.Context, org principal.OrgID) context.Context {
 	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
 }
 
-func ptr[T any](v T) *T { return &v }
-
 // noon is recent, because the tables expire old rows.
 func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
@@ -156,31 +154,31 @@ func TestSearchFilters(t *testing.T) {
 	}{
 		"none":                 {nil, []string{t1, t3, t4, t2}},
 		"empty":                {&svcv2.TraceFilters{}, []string{t1, t3, t4, t2}},
-		"service of a child":   {&svcv2.TraceFilters{ServiceName: ptr("db")}, []string{t1}},
-		"service of a root":    {&svcv2.TraceFilters{ServiceName: ptr("db"), SpanScope: ptr("root")}, []string{}},
-		"rootless":             {&svcv2.TraceFilters{SpanName: ptr("later")}, []string{t3}},
-		"second root":          {&svcv2.TraceFilters{SpanName: ptr("root b")}, []string{t4}},
-		"status":               {&svcv2.TraceFilters{StatusCode: ptr("Error")}, []string{t1, t2}},
-		"error roots":          {&svcv2.TraceFilters{HasError: ptr(true), SpanScope: ptr("root")}, []string{t2}},
-		"no error":             {&svcv2.TraceFilters{HasError: ptr(false)}, []string{t1, t3, t4}},
-		"long":                 {&svcv2.TraceFilters{MinDurationMs: ptr(20.0)}, []string{t1, t2}},
-		"short":                {&svcv2.TraceFilters{MaxDurationMs: ptr(2.0), MinDurationMs: ptr(2.0)}, []string{t3}},
-		"endless":              {&svcv2.TraceFilters{MinDurationMs: ptr(1e300)}, []string{}},
-		"method":               {&svcv2.TraceFilters{HttpMethod: ptr("POST")}, []string{t2}},
-		"route":                {&svcv2.TraceFilters{HttpRoute: ptr("/cart")}, []string{t1}},
-		"http status":          {&svcv2.TraceFilters{HttpStatusCode: ptr("503")}, []string{t2}},
-		"http status, no span": {&svcv2.TraceFilters{HttpStatusCode: ptr("teapot")}, []string{}},
-		"http status, zero":    {&svcv2.TraceFilters{HttpStatusCode: ptr("0503")}, []string{}},
-		"all on the same span": {&svcv2.TraceFilters{ServiceName: ptr("web"), SpanName: ptr("SELECT")}, []string{}},
+		"service of a child":   {&svcv2.TraceFilters{ServiceName: new("db")}, []string{t1}},
+		"service of a root":    {&svcv2.TraceFilters{ServiceName: new("db"), SpanScope: new("root")}, []string{}},
+		"rootless":             {&svcv2.TraceFilters{SpanName: new("later")}, []string{t3}},
+		"second root":          {&svcv2.TraceFilters{SpanName: new("root b")}, []string{t4}},
+		"status":               {&svcv2.TraceFilters{StatusCode: new("Error")}, []string{t1, t2}},
+		"error roots":          {&svcv2.TraceFilters{HasError: new(true), SpanScope: new("root")}, []string{t2}},
+		"no error":             {&svcv2.TraceFilters{HasError: new(false)}, []string{t1, t3, t4}},
+		"long":                 {&svcv2.TraceFilters{MinDurationMs: new(20.0)}, []string{t1, t2}},
+		"short":                {&svcv2.TraceFilters{MaxDurationMs: new(2.0), MinDurationMs: new(2.0)}, []string{t3}},
+		"endless":              {&svcv2.TraceFilters{MinDurationMs: new(1e300)}, []string{}},
+		"method":               {&svcv2.TraceFilters{HttpMethod: new("POST")}, []string{t2}},
+		"route":                {&svcv2.TraceFilters{HttpRoute: new("/cart")}, []string{t1}},
+		"http status":          {&svcv2.TraceFilters{HttpStatusCode: new("503")}, []string{t2}},
+		"http status, no span": {&svcv2.TraceFilters{HttpStatusCode: new("teapot")}, []string{}},
+		"http status, zero":    {&svcv2.TraceFilters{HttpStatusCode: new("0503")}, []string{}},
+		"all on the same span": {&svcv2.TraceFilters{ServiceName: new("web"), SpanName: new("SELECT")}, []string{}},
 		"attribute":            {&svcv2.TraceFilters{Attributes: attribute("db.rows", "equals", structpb.NewStringValue("7"))}, []string{t1}},
 		"attribute in range":   {&svcv2.TraceFilters{Attributes: attribute("db.rows", "gt", structpb.NewNumberValue(6))}, []string{t1}},
 		"resource":             {&svcv2.TraceFilters{ResourceAttributes: attribute("service.name", "equals", structpb.NewStringValue("db"))}, []string{t1}},
 		"attribute not there":  {&svcv2.TraceFilters{Attributes: attribute("nope", "exists", nil)}, []string{}},
-		"part of a name":       {&svcv2.TraceFilters{SpanNameContains: ptr("ROOT")}, []string{t4}},
-		"no part of a name":    {&svcv2.TraceFilters{SpanNameContains: ptr("%")}, []string{}},
-		"one trace":            {&svcv2.TraceFilters{TraceId: ptr(strings.ToUpper(t3))}, []string{t3}},
-		"one trace and more":   {&svcv2.TraceFilters{TraceId: &t3, ServiceName: ptr("db")}, []string{}},
-		"value cannot escape":  {&svcv2.TraceFilters{ServiceName: ptr("x' OR 1=1 --")}, []string{}},
+		"part of a name":       {&svcv2.TraceFilters{SpanNameContains: new("ROOT")}, []string{t4}},
+		"no part of a name":    {&svcv2.TraceFilters{SpanNameContains: new("%")}, []string{}},
+		"one trace":            {&svcv2.TraceFilters{TraceId: new(strings.ToUpper(t3))}, []string{t3}},
+		"one trace and more":   {&svcv2.TraceFilters{TraceId: &t3, ServiceName: new("db")}, []string{}},
+		"value cannot escape":  {&svcv2.TraceFilters{ServiceName: new("x' OR 1=1 --")}, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, limit := range []int32{2} {
@@ -197,7 +195,7 @@ func TestSearchFilters(t *testing.T) {
 	all := search(t, s, org, &svcv2.SearchTracesRequest{})
 	want := &svcv2.TraceSummary{
 		Id: t1, Object: "trace", StartTime: timestamppb.New(noon()), DurationMs: 20, RootSpanName: "GET /cart", RootSpanKind: "Server",
-		RootServiceName: "web", RootStatusCode: "Unset", HttpMethod: ptr("GET"), HttpRoute: ptr("/cart"), HttpStatusCode: ptr("200"),
+		RootServiceName: "web", RootStatusCode: "Unset", HttpMethod: new("GET"), HttpRoute: new("/cart"), HttpStatusCode: new("200"),
 	}
 	if diff := cmp.Diff(want, all[0], protocmp.Transform()); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
@@ -228,7 +226,7 @@ func TestSearchPagesThroughTies(t *testing.T) {
 	}
 	insert(t, w, spans...)
 	for _, limit := range []int32{7, 100} {
-		for _, filters := range []*svcv2.TraceFilters{nil, {ServiceName: ptr("s")}} {
+		for _, filters := range []*svcv2.TraceFilters{nil, {ServiceName: new("s")}} {
 			found := search(t, s, org, &svcv2.SearchTracesRequest{Limit: &limit, Filters: filters})
 			for i := 1; i < len(found); i++ {
 				if found[i].GetStartTime().AsTime().After(found[i-1].GetStartTime().AsTime()) {
@@ -263,7 +261,7 @@ func TestGetTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	link := []*svcv2.SpanLink{
-		{TraceId: traceID(99), SpanId: "00000000000000aa", TraceState: ptr("a=b"), Attributes: map[string]string{"l": "1"}},
+		{TraceId: traceID(99), SpanId: "00000000000000aa", TraceState: new("a=b"), Attributes: map[string]string{"l": "1"}},
 	}
 	want := &svcv2.Trace{
 		Id: id, Object: "trace", StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(4 * time.Second)), DurationMs: 4000,
@@ -273,7 +271,7 @@ func TestGetTrace(t *testing.T) {
 				DurationMs: 1000, StatusCode: "Unset", Links: link,
 			},
 			{
-				Id: "02", Object: "span", TraceId: id, ParentSpanId: ptr("01"), Name: "child", ServiceName: "db", Kind: "Server",
+				Id: "02", Object: "span", TraceId: id, ParentSpanId: new("01"), Name: "child", ServiceName: "db", Kind: "Server",
 				StartTime: timestamppb.New(noon().Add(time.Second)), DurationMs: 3000, StatusCode: "Ok",
 				Attributes: map[string]string{"k": "v"}, ResourceAttributes: map[string]string{"r": "1"}, Links: link,
 				Events: []*svcv2.SpanEvent{
@@ -332,7 +330,7 @@ func TestSearchRefuses(t *testing.T) {
 	}{
 		"backwards":  {&svcv2.SearchTracesRequest{StartTime: end, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
 		"too long":   {&svcv2.SearchTracesRequest{StartTime: timestamppb.New(noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
-		"bad cursor": {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Cursor: ptr("")}, apierr.CursorInvalid, "cursor"},
+		"bad cursor": {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Cursor: new("")}, apierr.CursorInvalid, "cursor"},
 	} {
 		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchTraces(as(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error

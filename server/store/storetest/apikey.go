@@ -14,18 +14,16 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-func ptr[T any](v T) *T { return &v }
-
 func testApiKeyFields(t *testing.T, f *fixture) {
 	org, user := f.org(t)
 	expires := f.now().Add(time.Hour)
 	for name, in := range map[string]store.NewApiKey{
 		"least": {Name: "n", Kind: store.ApiKeyStandard},
 		"most": {
-			Name: "n", Description: ptr("d ünï"), Kind: store.ApiKeyMCP, Scopes: []string{"traces:read", "*"}, ExpiresAt: &expires,
+			Name: "n", Description: new("d ünï"), Kind: store.ApiKeyMCP, Scopes: []string{"traces:read", "*"}, ExpiresAt: &expires,
 			CreatedBy: user, CreatedByEmail: "a@example.com",
 		},
-		"no scope at all": {Name: "n", Description: ptr(""), Kind: store.ApiKeyStandard, Scopes: []string{}},
+		"no scope at all": {Name: "n", Description: new(""), Kind: store.ApiKeyStandard, Scopes: []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in.Secret = f.secret()
@@ -38,7 +36,7 @@ func testApiKeyFields(t *testing.T, f *fixture) {
 				KeyPrefix: in.Secret.Prefix, SecretHash: in.Secret.Hash, CreatedAt: f.now().UTC(), CreatedBy: in.CreatedBy,
 			}
 			if in.ExpiresAt != nil {
-				want.ExpiresAt = ptr(in.ExpiresAt.UTC())
+				want.ExpiresAt = new(in.ExpiresAt.UTC())
 			}
 			if in.CreatedByEmail != "" {
 				want.CreatedByEmail = &in.CreatedByEmail
@@ -127,7 +125,7 @@ func testApiKeyRevoke(t *testing.T, f *fixture) {
 	key := f.apiKey(t, org)
 	f.advance(time.Second)
 	want := key
-	want.RevokedAt = ptr(f.now().UTC())
+	want.RevokedAt = new(f.now().UTC())
 	for range 2 {
 		got, txid, err := f.RevokeApiKey(ctx, org, key.ID)
 		if diff := cmp.Diff(want, got); err != nil || txid == "" || diff != "" {
@@ -147,7 +145,7 @@ func testApiKeyRoll(t *testing.T, f *fixture) {
 	org, _ := f.org(t)
 	expires := f.now().Add(time.Hour)
 	old, _, err := f.CreateApiKey(ctx, org, store.NewApiKey{
-		Name: "n", Description: ptr("d"), Kind: store.ApiKeyMCP, Scopes: []string{"logs:read"}, Secret: f.secret(), ExpiresAt: &expires,
+		Name: "n", Description: new("d"), Kind: store.ApiKeyMCP, Scopes: []string{"logs:read"}, Secret: f.secret(), ExpiresAt: &expires,
 		CreatedBy: "user_1", CreatedByEmail: "1@example.com",
 	})
 	if err != nil {
@@ -160,8 +158,8 @@ func testApiKeyRoll(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	want := store.ApiKey{
-		ID: key.ID, Org: org, Name: "n", Description: ptr("d"), Kind: store.ApiKeyMCP, Scopes: []string{"logs:read"},
-		KeyPrefix: secret.Prefix, SecretHash: secret.Hash, CreatedAt: f.now().UTC(), CreatedBy: "user_2", CreatedByEmail: ptr("2@example.com"),
+		ID: key.ID, Org: org, Name: "n", Description: new("d"), Kind: store.ApiKeyMCP, Scopes: []string{"logs:read"},
+		KeyPrefix: secret.Prefix, SecretHash: secret.Hash, CreatedAt: f.now().UTC(), CreatedBy: "user_2", CreatedByEmail: new("2@example.com"),
 	}
 	if diff := cmp.Diff(want, key); diff != "" || txid == "" || key.ID == old.ID {
 		t.Errorf("txid %q, rolled (-want +got):\n%s", txid, diff)

@@ -68,10 +68,10 @@ func testAudit(t *testing.T, f *fixture) {
 	}
 	id := publicid.Encode(publicid.APIKey, key.ID)
 	want := store.AuditLogEntry{
-		ID: all[1].ID, Action: "api_key.revoked", Outcome: store.AuditAllowed, ActorType: store.ActorUser, ActorID: ptr(string(user)),
-		ActorName: ptr("a@example.com"), Source: store.SourceDashboard, ResourceType: ptr("api_key"), ResourceID: &id,
+		ID: all[1].ID, Action: "api_key.revoked", Outcome: store.AuditAllowed, ActorType: store.ActorUser, ActorID: new(string(user)),
+		ActorName: new("a@example.com"), Source: store.SourceDashboard, ResourceType: new("api_key"), ResourceID: &id,
 		Changes:   &store.AuditChanges{Fields: []string{"revoked"}, Before: map[string]any{"revoked": false}, After: map[string]any{"revoked": true}},
-		RequestID: ptr("req_1"), OriginIP: ptr("203.0.113.9"), OriginCountry: ptr("DE"), UserAgent: ptr("test/1"), ActorAvatarURL: ptr(avatar),
+		RequestID: new("req_1"), OriginIP: new("203.0.113.9"), OriginCountry: new("DE"), UserAgent: new("test/1"), ActorAvatarURL: new(avatar),
 		OccurredAt: all[1].OccurredAt, RecordedAt: all[1].RecordedAt,
 	}
 	if diff := cmp.Diff(want, all[1]); diff != "" {

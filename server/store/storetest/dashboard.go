@@ -55,7 +55,7 @@ func testDashboards(t *testing.T, f *fixture) {
 			t.Errorf("the newest version is %d", newest.Version)
 		}
 		return &store.DashboardChange{
-			Name: "two", Definition: json.RawMessage(`{"n":2}`), Kind: "renamed", Summary: ptr("Renamed to two"), Action: "updated",
+			Name: "two", Definition: json.RawMessage(`{"n":2}`), Kind: "renamed", Summary: new("Renamed to two"), Action: "updated",
 			Before: map[string]any{"name": "one"}, After: map[string]any{"name": "two"},
 		}, nil
 	})

@@ -50,7 +50,7 @@ func testDefaultIngestKeys(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	want = private
-	want.KeyHash, want.KeyPrefix, want.RotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, ptr(f.now().UTC()), f.now().UTC()
+	want.KeyHash, want.KeyPrefix, want.RotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, new(f.now().UTC()), f.now().UTC()
 	if diff := cmp.Diff(want, rolled); diff != "" {
 		t.Errorf("rolled (-want +got):\n%s", diff)
 	}
@@ -70,8 +70,8 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 	other, _ := f.org(t)
 	start := f.now().UTC()
 	in := store.NewIngestKey{
-		Name: " edge ", Description: ptr("of the\ncdn"), Secret: f.secret(), Signals: []string{"traces", "logs"}, RateLimit: ptr(2.5),
-		ExpiresAt:          ptr(f.now().Add(time.Hour)),
+		Name: " edge ", Description: new("of the\ncdn"), Secret: f.secret(), Signals: []string{"traces", "logs"}, RateLimit: new(2.5),
+		ExpiresAt:          new(f.now().Add(time.Hour)),
 		ResourceAttributes: []store.ResourceAttribute{{Key: "team", Value: "a", Mode: store.AttributeAlwaysSet}}, CreatedBy: user,
 	}
 	key, err := f.CreateIngestKey(ctx, org, in)
@@ -81,7 +81,7 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 	want := store.IngestKey{
 		ID: key.ID, Org: org, Kind: store.IngestKeyCustom, Name: "edge", Description: in.Description, KeyHash: in.Secret.Hash,
 		KeyPrefix: in.Secret.Prefix, Signals: in.Signals, RateLimit: in.RateLimit, ResourceAttributes: in.ResourceAttributes,
-		ExpiresAt: ptr(in.ExpiresAt.UTC()), CreatedAt: f.now().UTC(), UpdatedAt: f.now().UTC(), CreatedBy: user,
+		ExpiresAt: new(in.ExpiresAt.UTC()), CreatedAt: f.now().UTC(), UpdatedAt: f.now().UTC(), CreatedBy: user,
 	}
 	if diff := cmp.Diff(want, key); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
@@ -101,13 +101,13 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 		want func()
 		told *store.Change
 	}{
-		{store.IngestKeyEdit{Enabled: store.Set(false)}, func() { want.DisabledAt = ptr(f.now().UTC()) }, &gone},
+		{store.IngestKeyEdit{Enabled: store.Set(false)}, func() { want.DisabledAt = new(f.now().UTC()) }, &gone},
 		{store.IngestKeyEdit{Enabled: store.Set(false)}, nil, nil}, // keeps the first time
 		{store.IngestKeyEdit{Enabled: store.Set(true)}, func() { want.DisabledAt = nil }, &edited},
 		{store.IngestKeyEdit{Name: store.Set("cdn"), Description: store.Set[*string](nil)}, func() { want.Name, want.Description = "cdn", nil }, &edited},
-		{store.IngestKeyEdit{Signals: store.Set([]string{"metrics"}), RateLimit: store.Set(ptr(7.0))}, func() { want.Signals, want.RateLimit = []string{"metrics"}, ptr(7.0) }, &edited},
+		{store.IngestKeyEdit{Signals: store.Set([]string{"metrics"}), RateLimit: store.Set(new(7.0))}, func() { want.Signals, want.RateLimit = []string{"metrics"}, new(7.0) }, &edited},
 		{store.IngestKeyEdit{RateLimit: store.Set[*float64](nil), ResourceAttributes: store.Set([]store.ResourceAttribute{})}, func() { want.RateLimit, want.ResourceAttributes = nil, nil }, &edited},
-		{store.IngestKeyEdit{ExpiresAt: store.Set(ptr(start.Add(2 * time.Hour)))}, func() { want.ExpiresAt = ptr(start.Add(2 * time.Hour)) }, &edited},
+		{store.IngestKeyEdit{ExpiresAt: store.Set(new(start.Add(2 * time.Hour)))}, func() { want.ExpiresAt = new(start.Add(2 * time.Hour)) }, &edited},
 		{store.IngestKeyEdit{ExpiresAt: store.Set[*time.Time](nil)}, func() { want.ExpiresAt = nil }, &edited},
 		{store.IngestKeyEdit{}, nil, nil},
 	} {
@@ -123,7 +123,7 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 		f.advance(time.Second)
 	}
 	secret := f.secret()
-	want.KeyHash, want.KeyPrefix, want.RotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, ptr(f.now().UTC()), f.now().UTC()
+	want.KeyHash, want.KeyPrefix, want.RotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, new(f.now().UTC()), f.now().UTC()
 	key, err = f.RollIngestKey(ctx, org, key.ID, secret)
 	if diff := cmp.Diff(want, key); err != nil || diff != "" {
 		t.Errorf("rolled: %v (-want +got):\n%s", err, diff)
@@ -200,14 +200,14 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 		"long name":     {func(k *store.NewIngestKey) { k.Name = strings.Repeat("n", 201) }, "name has 201 characters; at most 200 are allowed"},
 		"control":       {func(k *store.NewIngestKey) { k.Name = "a\x1bb" }, "name contains a control character"},
 		"utf8":          {func(k *store.NewIngestKey) { k.Name = "a\xff" }, "name is not valid UTF-8"},
-		"description":   {func(k *store.NewIngestKey) { k.Description = ptr("a\x00b") }, "description contains a NUL character"},
+		"description":   {func(k *store.NewIngestKey) { k.Description = new("a\x00b") }, "description contains a NUL character"},
 		"no signal":     {func(k *store.NewIngestKey) { k.Signals = nil }, "allowed_signals must name at least one of traces, logs, metrics, sessions, events"},
 		"bad signal":    {func(k *store.NewIngestKey) { k.Signals = []string{"logs", "Traces"} }, `allowed_signals[1] "Traces" is not a signal; use traces, logs, metrics, sessions, events`},
 		"signal twice":  {func(k *store.NewIngestKey) { k.Signals = []string{"logs", "logs"} }, `allowed_signals[1] "logs" appears twice`},
-		"rate 0":        {func(k *store.NewIngestKey) { k.RateLimit = ptr(0.0) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
-		"rate NaN":      {func(k *store.NewIngestKey) { k.RateLimit = ptr(math.NaN()) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
-		"rate infinite": {func(k *store.NewIngestKey) { k.RateLimit = ptr(math.Inf(1)) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
-		"expired":       {func(k *store.NewIngestKey) { k.ExpiresAt = ptr(f.now()) }, "expires_at must be in the future, or null for never"},
+		"rate 0":        {func(k *store.NewIngestKey) { k.RateLimit = new(0.0) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
+		"rate NaN":      {func(k *store.NewIngestKey) { k.RateLimit = new(math.NaN()) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
+		"rate infinite": {func(k *store.NewIngestKey) { k.RateLimit = new(math.Inf(1)) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
+		"expired":       {func(k *store.NewIngestKey) { k.ExpiresAt = new(f.now()) }, "expires_at must be in the future, or null for never"},
 		"attribute key": {func(k *store.NewIngestKey) {
 			k.ResourceAttributes = []store.ResourceAttribute{attr(" ", "", "always_set")}
 		}, "resource_attributes[0].key must not be empty"},
@@ -237,7 +237,7 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 	}
 
 	// Stored fields are not checked again: an expired key can be renamed.
-	key, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{Name: "n", Secret: f.secret(), Signals: []string{"logs"}, ExpiresAt: ptr(f.now().Add(time.Second))})
+	key, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{Name: "n", Secret: f.secret(), Signals: []string{"logs"}, ExpiresAt: new(f.now().Add(time.Second))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 	if key, err = f.EditIngestKey(ctx, org, key.ID, store.IngestKeyEdit{Name: store.Set("m")}); err != nil || key.Name != "m" {
 		t.Error(key, err)
 	}
-	_, err = f.EditIngestKey(ctx, org, key.ID, store.IngestKeyEdit{Signals: store.Set([]string{}), RateLimit: store.Set(ptr(-1.0))})
+	_, err = f.EditIngestKey(ctx, org, key.ID, store.IngestKeyEdit{Signals: store.Set([]string{}), RateLimit: store.Set(new(-1.0))})
 	wantInvalid(t, "edit", err, "allowed_signals must name at least one of traces, logs, metrics, sessions, events; rate_limit_per_second must be greater than 0, or null for no limit")
 }
 

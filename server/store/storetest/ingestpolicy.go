@@ -112,13 +112,13 @@ func testSamplingPolicies(t *testing.T, f *fixture) {
 		in   store.SamplingPolicyParams
 		want float64
 	}{
-		{store.SamplingPolicyParams{TraceSampleRatio: 0.25, AlwaysKeepSlowSpansMS: ptr(int64(1500))}, 0.25},
+		{store.SamplingPolicyParams{TraceSampleRatio: 0.25, AlwaysKeepSlowSpansMS: new(int64(1500))}, 0.25},
 		{store.SamplingPolicyParams{TraceSampleRatio: -3, AlwaysKeepErrorSpans: true}, 1e-6},
-		{store.SamplingPolicyParams{TraceSampleRatio: 7, AlwaysKeepSlowSpansMS: ptr(int64(1))}, 1},
+		{store.SamplingPolicyParams{TraceSampleRatio: 7, AlwaysKeepSlowSpansMS: new(int64(1))}, 1},
 	} {
 		want := store.SamplingPolicy{
 			TraceSampleRatio: tc.want, AlwaysKeepErrorSpans: tc.in.AlwaysKeepErrorSpans, AlwaysKeepSlowSpansMS: tc.in.AlwaysKeepSlowSpansMS,
-			CreatedAt: &created, UpdatedAt: ptr(f.now().UTC()),
+			CreatedAt: &created, UpdatedAt: new(f.now().UTC()),
 		}
 		if got, err := f.PutSamplingPolicy(ctx, org, tc.in); err != nil || !cmp.Equal(want, got) {
 			t.Errorf("put: %v %s", err, cmp.Diff(want, got))
@@ -138,7 +138,7 @@ func testSamplingPolicies(t *testing.T, f *fixture) {
 	check(store.DefaultSamplingPolicy())
 	change := store.Change{Subject: store.SubjectIngestPolicy, Org: org}
 	expect(t, changes, unsubscribe, change, change, change, change)
-	_, err := f.PutSamplingPolicy(ctx, org, store.SamplingPolicyParams{TraceSampleRatio: math.NaN(), AlwaysKeepSlowSpansMS: ptr(int64(0))})
+	_, err := f.PutSamplingPolicy(ctx, org, store.SamplingPolicyParams{TraceSampleRatio: math.NaN(), AlwaysKeepSlowSpansMS: new(int64(0))})
 	wantInvalid(t, "put", err, "trace_sample_ratio must be a number from 1e-06 to 1; always_keep_slow_spans_ms must be from 1 to 604800000 milliseconds, or null to keep none for its duration")
 	_, err = f.PutSamplingPolicy(ctx, "org_none", store.SamplingPolicyParams{TraceSampleRatio: 1})
 	wantError(t, err, store.ErrNotFound)
@@ -169,7 +169,7 @@ func testIngestPolicy(t *testing.T, f *fixture) {
 		}
 	}
 	check(want)
-	plan, err := f.PutPlan(ctx, org, store.PlanParams{Name: "pro", Active: true, Limits: []store.PlanLimit{{Signal: "logs", Items: ptr(int64(1))}}})
+	plan, err := f.PutPlan(ctx, org, store.PlanParams{Name: "pro", Active: true, Limits: []store.PlanLimit{{Signal: "logs", Items: new(int64(1))}}})
 	if err != nil {
 		t.Fatal(err)
 	}

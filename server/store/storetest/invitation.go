@@ -43,9 +43,9 @@ func testInvitations(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, admin := f.org(t)
 	other, _ := f.org(t)
-	i, hash := f.invite(t, org, store.NewInvitation{Email: ptr(" Ada@Example.COM "), Role: principal.RoleAdmin, CreatedBy: admin})
+	i, hash := f.invite(t, org, store.NewInvitation{Email: new(" Ada@Example.COM "), Role: principal.RoleAdmin, CreatedBy: admin})
 	want := store.Invitation{
-		ID: i.ID, Org: org, Email: ptr("ada@example.com"), Role: principal.RoleAdmin, CreatedAt: f.now().UTC(), CreatedBy: admin,
+		ID: i.ID, Org: org, Email: new("ada@example.com"), Role: principal.RoleAdmin, CreatedAt: f.now().UTC(), CreatedBy: admin,
 		ExpiresAt: f.now().Add(7 * 24 * time.Hour).UTC(),
 	}
 	if diff := cmp.Diff(want, i); diff != "" || !i.Pending(f.now()) {

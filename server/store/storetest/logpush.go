@@ -55,13 +55,13 @@ func testLogpushConnectors(t *testing.T, f *fixture) {
 	changes, unsubscribe := watch(f)
 	secret := f.secret()
 	c, err = f.RollLogpushConnector(ctx, org, c.ID, secret)
-	want.SecretHash, want.SecretPrefix, want.SecretRotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, ptr(f.now().UTC()), f.now().UTC()
+	want.SecretHash, want.SecretPrefix, want.SecretRotatedAt, want.UpdatedAt = secret.Hash, secret.Prefix, new(f.now().UTC()), f.now().UTC()
 	if diff := cmp.Diff(want, c); err != nil || diff != "" {
 		t.Errorf("rolled: %v (-want +got):\n%s", err, diff)
 	}
 	_, err = f.LogpushConnectorByHash(ctx, c.ID, in.Secret.Hash)
 	wantError(t, err, store.ErrNotFound)
-	want.DisabledAt, want.UpdatedAt = ptr(f.now().UTC()), f.now().UTC()
+	want.DisabledAt, want.UpdatedAt = new(f.now().UTC()), f.now().UTC()
 	for range 2 {
 		c, err = f.SetLogpushConnectorDisabled(ctx, org, c.ID, true)
 		if diff := cmp.Diff(want, c); err != nil || diff != "" {

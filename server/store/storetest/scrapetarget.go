@@ -25,7 +25,7 @@ func testScrapeTargets(t *testing.T, f *fixture) {
 	org, user := f.org(t)
 	other, _ := f.org(t)
 	in := aTarget(" nodes ")
-	in.LabelsJSON, in.ServiceName, in.IncludeBranches, in.CreatedBy, in.UpdatedBy = ptr(`{"a":"b"}`), ptr(" "), []string{}, user, user
+	in.LabelsJSON, in.ServiceName, in.IncludeBranches, in.CreatedBy, in.UpdatedBy = new(`{"a":"b"}`), new(" "), []string{}, user, user
 	in.AuthType, in.Credentials = store.ScrapeAuthBearer, []byte{1, 2, 3}
 	changes, unsubscribe := watch(f)
 	made, err := f.CreateScrapeTarget(ctx, org, in)
@@ -109,14 +109,14 @@ func testScrapeTargetRules(t *testing.T, f *fixture) {
 		"short interval":     {func(t *store.ScrapeTarget) { t.ScrapeIntervalSeconds = 4 }, "scrape_interval_seconds"},
 		"long interval":      {func(t *store.ScrapeTarget) { t.ScrapeIntervalSeconds = 301 }, "scrape_interval_seconds"},
 		"no credentials":     {func(t *store.ScrapeTarget) { t.AuthType = store.ScrapeAuthToken }, "auth_credentials"},
-		"labels, a list":     {func(t *store.ScrapeTarget) { t.LabelsJSON = ptr(`[]`) }, "labels_json"},
-		"labels, null":       {func(t *store.ScrapeTarget) { t.LabelsJSON = ptr(`null`) }, "labels_json"},
-		"labels, a number":   {func(t *store.ScrapeTarget) { t.LabelsJSON = ptr(`{"a":1}`) }, "labels_json"},
-		"labels, job":        {func(t *store.ScrapeTarget) { t.LabelsJSON = ptr(`{"job":"x"}`) }, "labels_json"},
-		"labels, instance":   {func(t *store.ScrapeTarget) { t.LabelsJSON = ptr(`{"instance":"x"}`) }, "labels_json"},
-		"labels, ours":       {func(t *store.ScrapeTarget) { t.LabelsJSON = ptr(`{"svc_x":"x"}`) }, "labels_json"},
-		"labels, underscore": {func(t *store.ScrapeTarget) { t.LabelsJSON = ptr(`{"__name__":"x"}`) }, "labels_json"},
-		"labels, no name":    {func(t *store.ScrapeTarget) { t.LabelsJSON = ptr(`{"":"x"}`) }, "labels_json"},
+		"labels, a list":     {func(t *store.ScrapeTarget) { t.LabelsJSON = new(`[]`) }, "labels_json"},
+		"labels, null":       {func(t *store.ScrapeTarget) { t.LabelsJSON = new(`null`) }, "labels_json"},
+		"labels, a number":   {func(t *store.ScrapeTarget) { t.LabelsJSON = new(`{"a":1}`) }, "labels_json"},
+		"labels, job":        {func(t *store.ScrapeTarget) { t.LabelsJSON = new(`{"job":"x"}`) }, "labels_json"},
+		"labels, instance":   {func(t *store.ScrapeTarget) { t.LabelsJSON = new(`{"instance":"x"}`) }, "labels_json"},
+		"labels, ours":       {func(t *store.ScrapeTarget) { t.LabelsJSON = new(`{"svc_x":"x"}`) }, "labels_json"},
+		"labels, underscore": {func(t *store.ScrapeTarget) { t.LabelsJSON = new(`{"__name__":"x"}`) }, "labels_json"},
+		"labels, no name":    {func(t *store.ScrapeTarget) { t.LabelsJSON = new(`{"":"x"}`) }, "labels_json"},
 		"branch":             {func(t *store.ScrapeTarget) { t.ExcludeBranches = []string{strings.Repeat("x", 201)} }, "exclude_branches"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,10 +165,10 @@ func testScrapeResults(t *testing.T, f *fixture) {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	}
-	at := func(d time.Duration) *time.Time { return ptr(start.Add(d)) }
+	at := func(d time.Duration) *time.Time { return new(start.Add(d)) }
 	record(time.Second, "answered 503")
 	record(2*time.Second, "answered\x00 500")
-	is(nil, at(time.Second), ptr("answered  500"))
+	is(nil, at(time.Second), new("answered  500"))
 	for before, want := range map[time.Duration]int{0: 0, time.Second: 1, time.Hour: 1} {
 		if list, err := f.FailingScrapeTargets(ctx, org, start.Add(before), 10); err != nil || len(list) != want {
 			t.Errorf("failing since before %s: %d, want %d, %v", before, len(list), want, err)
@@ -184,7 +184,7 @@ func testScrapeResults(t *testing.T, f *fixture) {
 	if _, err := f.RecordProbe(ctx, org, made.ID, start.Add(4*time.Second), "no route"); err != nil {
 		t.Error(err)
 	}
-	is(at(3*time.Second), at(4*time.Second), ptr("no route"))
+	is(at(3*time.Second), at(4*time.Second), new("no route"))
 	// A process that lost its lease writes nothing any more.
 	node := store.WorkNode{ID: uuid.New(), Kinds: []string{store.WorkScrape}, Host: "test"}
 	if err := f.JoinWork(ctx, node); err != nil {

@@ -95,8 +95,8 @@ func drafts(names ...string) []*svcv2.QueryDraft {
 func TestChartQueries(t *testing.T) {
 	at := func(m int) *timestamppb.Timestamp { return timestamppb.New(now().Add(time.Duration(m) * time.Minute)) }
 	f := &chartAPI{
-		widget: &svcv2.Widget{Id: "w", Visualization: "chart", Display: &svcv2.WidgetDisplay{Unit: ptr("number")}, DataSource: &svcv2.WidgetDataSource{
-			Kind: "query", ResultShape: ptr("timeseries"), Queries: drafts("A", "B", "C"), Formulas: []*svcv2.QueryFormula{{Name: "F1", Expression: "A / C"}},
+		widget: &svcv2.Widget{Id: "w", Visualization: "chart", Display: &svcv2.WidgetDisplay{Unit: new("number")}, DataSource: &svcv2.WidgetDataSource{
+			Kind: "query", ResultShape: new("timeseries"), Queries: drafts("A", "B", "C"), Formulas: []*svcv2.QueryFormula{{Name: "F1", Expression: "A / C"}},
 		}},
 		change: func(out *svcv2.WidgetInspection) {
 			out.Series = []*svcv2.WidgetSeriesFigures{
@@ -106,7 +106,7 @@ func TestChartQueries(t *testing.T) {
 			out.Queries = []*svcv2.WidgetQueryInspection{
 				{Id: "a", Name: "A", Status: "ok", Rows: 2, SeriesCount: 1, FirstBucket: at(0), LastBucket: at(1), Flags: []string{"NEGATIVE_VALUES"}, ReducedValue: new(7.0)},
 				{Id: "b", Name: "B", Status: "ok", Rows: 1, SeriesCount: 1, Warnings: []string{"odd"}},
-				{Id: "c", Name: "C", Status: "skipped", Error: ptr("It only feeds formulas.")},
+				{Id: "c", Name: "C", Status: "skipped", Error: new("It only feeds formulas.")},
 				{Id: "F1", Name: "F1", Status: "ok", Flags: []string{"EMPTY"}},
 			}
 			out.Reshaped = true
@@ -147,9 +147,9 @@ func TestChartQueries(t *testing.T) {
 }
 
 func TestChartOfAStatement(t *testing.T) {
-	f := &chartAPI{widget: &svcv2.Widget{Id: "w", Visualization: "table", DataSource: &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: ptr("SELECT 1")}}}
+	f := &chartAPI{widget: &svcv2.Widget{Id: "w", Visualization: "table", DataSource: &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new("SELECT 1")}}}
 	got, text := inspectChart(t, f, nil)
-	want := chartSQL{SQL: "SELECT 1", ExpandedSQL: ptr("SELECT expanded"), Status: "ok", RowCount: 1, Columns: []string{"s", "n"}, Rows: [][]any{{"web", 3.0}}}
+	want := chartSQL{SQL: "SELECT 1", ExpandedSQL: new("SELECT expanded"), Status: "ok", RowCount: 1, Columns: []string{"s", "n"}, Rows: [][]any{{"web", 3.0}}}
 	if diff := cmp.Diff(want, *got.RawSQL); diff != "" || got.Widget.Endpoint != "raw_sql_chart" || len(got.Queries) != 0 || len(got.Series) != 1 || !strings.Contains(text, "| web | 3 |") {
 		t.Errorf("%+v (-want +got):\n%s\n%s", got, diff, text)
 	}
@@ -178,7 +178,7 @@ func TestChartWhoseQueryIsRefused(t *testing.T) {
 	if got.Verdict != "broken" || got.Queries[0].Status != "error" || got.Queries[0].Error != why || got.Queries[0].Stats != nil || !strings.Contains(text, "must be one of count") {
 		t.Errorf("%+v\n%s", got, text)
 	}
-	f.widget.DataSource = &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: ptr("SELECT 1")}
+	f.widget.DataSource = &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new("SELECT 1")}
 	if got, _ = inspectChart(t, f, nil); got.Outcome != "raw_sql" || got.RawSQL.Status != "error" || got.RawSQL.Error != why || got.RawSQL.SQL != "SELECT 1" || got.RawSQL.Rows == nil {
 		t.Errorf("%+v", got)
 	}
@@ -206,13 +206,13 @@ func TestRepairScalar(t *testing.T) {
 		"no series":       {widget("stat", "breakdown", "count"), ""},
 		"several series":  {with(stat(), func(d *svcv2.WidgetDataSource) { d.Queries[0].GroupBy = []string{"service.name"} }), ""},
 		"several queries": {with(stat(), func(d *svcv2.WidgetDataSource) { d.Queries = drafts("A", "B") }), ""},
-		"one is shown":    {with(stat(), func(d *svcv2.WidgetDataSource) { d.Queries = drafts("A", "B"); d.Queries[1].Hidden = ptr(true) }), "sum"},
+		"one is shown":    {with(stat(), func(d *svcv2.WidgetDataSource) { d.Queries = drafts("A", "B"); d.Queries[1].Hidden = new(true) }), "sum"},
 		"a formula":       {with(stat(), func(d *svcv2.WidgetDataSource) { d.Formulas = []*svcv2.QueryFormula{{Name: "F1"}} }), ""},
 		"groups that lie": {with(stat(), func(d *svcv2.WidgetDataSource) {
 			d.Queries[0].GroupBy, d.Queries[0].AddOns = []string{"k"}, &svcv2.QueryAddOns{}
 		}), "sum"},
 		"has one already": {with(stat(), func(d *svcv2.WidgetDataSource) {
-			d.Transform = &svcv2.DataTransform{ReduceToValue: &svcv2.ReduceToValue{Field: "A", Aggregate: ptr("max")}}
+			d.Transform = &svcv2.DataTransform{ReduceToValue: &svcv2.ReduceToValue{Field: "A", Aggregate: new("max")}}
 		}), ""},
 		"other transforms": {with(stat(), func(d *svcv2.WidgetDataSource) { d.Transform = &svcv2.DataTransform{Limit: new(1.0)} }), ""},
 	} {

@@ -77,7 +77,7 @@ func (f *errorAPI) GetSpan(_ context.Context, req *svcv2.GetSpanRequest, _ ...gr
 	if req.GetTraceId() != strings.Repeat("ab", 16) || !req.GetTimestamp().AsTime().Equal(now().Add(-time.Second)) {
 		return nil, apierr.New(apierr.SpanNotFound, "No such span.")
 	}
-	return &svcv2.Span{StatusMessage: ptr("card refused"), Attributes: map[string]string{"card": "visa"}}, nil
+	return &svcv2.Span{StatusMessage: new("card refused"), Attributes: map[string]string{"card": "visa"}}, nil
 }
 
 func (f *errorAPI) SearchLogs(context.Context, *svcv2.SearchLogsRequest, ...grpc.CallOption) (*svcv2.SearchLogsResponse, error) {
@@ -123,7 +123,7 @@ func TestErrorDetail(t *testing.T) {
 	whole := span
 	whole.StatusMessage, whole.Attributes = "card refused", map[string]string{"card": "visa"}
 	want := []errorTrace{
-		{TraceID: strings.Repeat("ab", 16), RootSpanName: "POST /pay", DurationMs: ptr(2500.0), SpanCount: ptr(int32(12)), Services: []string{"payments", "web"}, StartTime: wording.Clock(now().Add(-3 * time.Second)), ErrorMessage: "declined", ErrorSpan: &whole, Logs: []errorLog{log}},
+		{TraceID: strings.Repeat("ab", 16), RootSpanName: "POST /pay", DurationMs: new(2500.0), SpanCount: new(int32(12)), Services: []string{"payments", "web"}, StartTime: wording.Clock(now().Add(-3 * time.Second)), ErrorMessage: "declined", ErrorSpan: &whole, Logs: []errorLog{log}},
 		{TraceID: strings.Repeat("cd", 16), Services: []string{"payments"}, StartTime: wording.Clock(now()), ErrorMessage: "declined", ErrorSpan: &span, Logs: []errorLog{log}},
 	}
 	if diff := cmp.Diff(want, got.Traces); diff != "" {

@@ -10,8 +10,6 @@ import (
 
 func now() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 
-func ptr[T any](v T) *T { return &v }
-
 func resolve(t *testing.T, schema any) *jsonschema.Resolved {
 	t.Helper()
 	raw, err := json.Marshal(schema)

@@ -16,7 +16,7 @@ func TestServicesBeyondThoseListed(t *testing.T) {
 	for i := range 150 {
 		rows = append(rows, &svcv2.Service{Name: fmt.Sprint("s", i)})
 	}
-	for more, total := range map[bool]*int{false: ptr(150), true: nil} {
+	for more, total := range map[bool]*int{false: new(150), true: nil} {
 		got := servicesAnswer(&listServicesArgs{}, tool.TimeRange{}, rows, more).Data.(servicesResult)
 		if diff := cmp.Diff(total, got.Total); diff != "" || len(got.Services) != limits.ToolServices {
 			t.Errorf("%d listed, total (-want +got):\n%s", len(got.Services), diff)

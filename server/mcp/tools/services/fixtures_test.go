@@ -1,3 +1,0 @@
-package services
-
-func ptr[T any](v T) *T { return &v }
