@@ -72,6 +72,7 @@ var levels = map[string]int{
 	"ent":               0,
 	"gen":               0,
 	"server/apierr":     0,
+	"server/atonce":     0,
 	"server/cache":      0,
 	"server/datadir":    0,
 	"server/egress":     0,

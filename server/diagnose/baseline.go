@@ -1,6 +1,10 @@
 package diagnose
 
-import "context"
+import (
+	"context"
+
+	"github.com/svc-observability/svc/server/atonce"
+)
 
 // Baseline tells whether figures of a period can be compared with those of the equally long period before it.
 type Baseline struct {
@@ -13,7 +17,7 @@ type Baseline struct {
 // Baseline finds the parts of a period and of the one before it that have spans, in one environment if that is given.
 func (e *Engine) Baseline(ctx context.Context, p Period, environment *string) (Baseline, error) {
 	var now, was coverage
-	err := parallel(
+	err := atonce.Run(
 		func() (err error) { now, err = e.coverage(ctx, p, environment); return err },
 		func() (err error) { was, err = e.coverage(ctx, p.Before(), environment); return err },
 	)

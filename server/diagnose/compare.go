@@ -8,6 +8,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 )
 
 const (
@@ -40,7 +41,7 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 	var patterns *svcv2.LogPatternList
 	var m *svcv2.ServiceMap
 	var covered, coveredBefore coverage
-	err := parallel(
+	err := atonce.Run(
 		func() (err error) { covered, err = e.coverage(ctx, current, s.Environment); return err },
 		func() (err error) { coveredBefore, err = e.coverage(ctx, prev, s.Environment); return err },
 		func() (err error) { now, err = e.services(ctx, current, s.Environment); return err },

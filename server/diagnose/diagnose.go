@@ -5,7 +5,6 @@ package diagnose
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -96,22 +95,6 @@ func (p Period) end() *timestamppb.Timestamp { return timestamppb.New(p.End) }
 
 // Scope narrows a diagnosis. A nil field does not narrow it.
 type Scope struct{ Service, Environment *string }
-
-// parallel runs reads concurrently and returns the first failure in the order of the arguments.
-func parallel(reads ...func() error) error {
-	errs := make([]error, len(reads))
-	var wg sync.WaitGroup
-	for i, read := range reads {
-		wg.Go(func() { errs[i] = read() })
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // optional ignores the error that something does not exist, because a service may have spans in one period only.
 func optional(err error) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -40,7 +41,7 @@ func (e *Engine) gather(
 ) (*evidence, error) {
 	v := &evidence{service: service, current: current, prev: prev, covered: covered, coveredBefore: coveredBefore}
 	scope := Scope{&service, environment}
-	err := parallel(
+	err := atonce.Run(
 		func() (err error) {
 			v.releases, err = e.read.Services.ListServiceReleases(ctx, &svcv2.ListServiceReleasesRequest{
 				Name: service, StartTime: prev.start(), EndTime: current.end(), DeploymentEnvironment: environment,

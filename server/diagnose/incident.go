@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
@@ -58,7 +59,7 @@ func (e *Engine) incident(ctx context.Context, org principal.OrgID, s *search, c
 	}
 	var cause finding
 	var hurt reads.AffectedRow
-	err := parallel(
+	err := atonce.Run(
 		func() (err error) { cause, err = e.incidentCause(ctx, org, i); return err },
 		func() (err error) {
 			hurt, err = read.One[reads.AffectedRow](ctx, e.read.Warehouse, org, reads.Affected(

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -36,7 +37,7 @@ func (f finding) proto() *svcv2.IncidentCause {
 func (e *Engine) incidentCause(ctx context.Context, org principal.OrgID, i *incident) (finding, error) {
 	list := []finding{i.dependency(), i.resource(), i.errors(), i.logs(), i.operation(), i.marker()}
 	found := make([]finding, 3)
-	err := parallel(
+	err := atonce.Run(
 		func() (err error) { found[0], err = e.releaseOf(ctx, i); return err },
 		func() (err error) { found[1], err = e.attributeOf(ctx, org, i); return err },
 		func() (err error) { found[2], err = e.trafficOf(ctx, org, i); return err },
@@ -219,7 +220,7 @@ func (e *Engine) attributeOf(ctx context.Context, org principal.OrgID, i *incide
 		})
 	}
 	var now, was *svcv2.Difference
-	err := parallel(
+	err := atonce.Run(
 		func() (err error) { now, err = difference(i.window); return err },
 		func() (err error) { was, err = difference(i.before()); return err },
 	)

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
@@ -59,7 +60,7 @@ func (e *Engine) Incidents(ctx context.Context, org principal.OrgID, p Period, s
 		})
 	}
 	for chunk := range slices.Chunk(reads, 3) { // an organization has few places for reads
-		if err := parallel(chunk...); err != nil {
+		if err := atonce.Run(chunk...); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +90,7 @@ func (e *Engine) calls(ctx context.Context, s *search, scope Scope) (calls, mess
 			return optional(err)
 		})
 	}
-	if err := parallel(read...); err != nil {
+	if err := atonce.Run(read...); err != nil {
 		return nil, nil, err
 	}
 	calls, messages = map[[2]string]bool{}, map[[2]string]bool{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/read"
@@ -45,7 +46,7 @@ func (e *Engine) resources(ctx context.Context, org principal.OrgID, s *search) 
 		}
 	}
 	var out, sums []reads.ChangeSeriesRow
-	err = parallel(
+	err = atonce.Run(
 		func() (err error) {
 			if len(gauges) > 0 {
 				out, err = read.All[reads.ChangeSeriesRow](ctx, e.read.Warehouse, org, reads.GaugeChanges(s.series, gauges))

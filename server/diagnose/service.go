@@ -4,6 +4,7 @@ import (
 	"context"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -21,7 +22,7 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	prev := p.Before()
 	var covered, coveredBefore coverage
 	var apdex *svcv2.ServiceApdex
-	err := parallel(
+	err := atonce.Run(
 		func() (err error) { covered, err = e.coverage(ctx, p, environment); return err },
 		func() (err error) { coveredBefore, err = e.coverage(ctx, prev, environment); return err },
 		// It refuses an unknown service, before the costly queries.
@@ -38,7 +39,7 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	}
 	var v *evidence
 	var row, was *svcv2.Service
-	err = parallel(
+	err = atonce.Run(
 		func() (err error) {
 			v, err = e.gather(ctx, name, environment, p, prev, covered, coveredBefore)
 			return err

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -27,7 +28,7 @@ type operation struct{ service, name string }
 func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOperationList, error) {
 	var now, before map[operation]*svcv2.SlowerOperation
 	var covered, coveredBefore coverage
-	err := parallel(
+	err := atonce.Run(
 		func() (err error) { covered, err = e.coverage(ctx, p, s.Environment); return err },
 		func() (err error) { coveredBefore, err = e.coverage(ctx, p.Before(), s.Environment); return err },
 		func() (err error) { now, err = e.operationFigures(ctx, p, s); return err },

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/diagnose/changes"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
@@ -155,7 +156,7 @@ func (e *Engine) symptoms(ctx context.Context, org principal.OrgID, s *search) e
 			return err
 		}
 	}
-	err := parallel(
+	err := atonce.Run(
 		all(&services, reads.ServiceChanges), all(&peers, reads.PeerChanges), all(&groups, reads.ErrorChanges), all(&logs, reads.LogChanges),
 		func() (err error) { gauges, err = e.resources(ctx, org, s); return err },
 	)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -118,7 +119,7 @@ func (t *Tool) withNames(ctx context.Context, c *Call, run func(context.Context)
 				return err
 			}
 		}
-		if err := Parallel(checks...); err != nil {
+		if err := atonce.Run(checks...); err != nil {
 			cancel(err) // ends the tool, which cannot find anything
 		}
 		done <- notes

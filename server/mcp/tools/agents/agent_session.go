@@ -7,6 +7,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -29,7 +30,7 @@ func newGetAgentSession(s *tool.Clients) (*tool.Tool, error) {
 			}
 			var figures *svcv2.AgentSessionFigures
 			var verdict *svcv2.AgentSessionVerdict
-			err = tool.Parallel(
+			err = atonce.Run(
 				func() (err error) {
 					figures, err = s.Diagnosis.GetAgentSessionFigures(ctx, &svcv2.GetAgentSessionFiguresRequest{
 						SessionId: a.SessionID, StartTime: w.StartProto(), EndTime: w.EndProto(),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/principal"
@@ -83,7 +84,7 @@ func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 			}
 			var out *svcv2.WidgetInspection
 			var board *svcv2.Dashboard
-			err := tool.Parallel(
+			err := atonce.Run(
 				func() (err error) {
 					out, err = s.DashboardData.SearchDashboardWidgetInspection(ctx, req)
 					return err
@@ -244,7 +245,7 @@ func validateWidgets(ctx context.Context, s *tool.Clients, dashboard string, wid
 				return nil
 			})
 		}
-		_ = tool.Parallel(reads...) // the reads never fail
+		_ = atonce.Run(reads...) // the reads never fail
 	}
 	for _, it := range items {
 		switch it.Verdict {

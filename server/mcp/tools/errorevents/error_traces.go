@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
@@ -93,7 +94,7 @@ func completeError(ctx context.Context, s *tool.Clients, out *svcv2.ErrorEventDe
 			return nil
 		}
 	}
-	err := tool.Parallel(
+	err := atonce.Run(
 		part(0, "traces", "Roots and attributes of the traces are", func() error { return addErrorSpans(ctx, s, samples, res.Traces) }),
 		part(1, "logs", "The logs of the traces are", func() error { return addErrorLogs(ctx, s, samples, res.Traces) }),
 	)
@@ -125,7 +126,7 @@ func addErrorSpans(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorE
 				func() error { return addErrorSpan(ctx, s, samples[i], traces[i].ErrorSpan) },
 			)
 		}
-		if err := tool.Parallel(reads...); err != nil {
+		if err := atonce.Run(reads...); err != nil {
 			return err
 		}
 	}
@@ -224,7 +225,7 @@ func addErrorLogs(ctx context.Context, s *tool.Clients, samples []*svcv2.ErrorEv
 			return err
 		})
 	}
-	return tool.Parallel(reads...)
+	return atonce.Run(reads...)
 }
 
 // toRelated returns the other errors in the traces.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
@@ -157,7 +158,7 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 			}
 			var out *svcv2.SearchErrorEventsResponse
 			var base diagnose.Baseline
-			err = tool.Parallel(
+			err = atonce.Run(
 				func() (err error) {
 					out, err = searchErrors(ctx, s, w, a.Service, a.Environment, int32(a.Limit))
 					return err

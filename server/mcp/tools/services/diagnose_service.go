@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/mcp/tools/telemetry"
@@ -74,7 +75,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	var traces []*svcv2.TraceSummary
 	var logs []*svcv2.Log
 	heading := ""
-	err := tool.Parallel(
+	err := atonce.Run(
 		func() (err error) {
 			d, err = s.Diagnosis.DiagnoseService(
 				ctx,

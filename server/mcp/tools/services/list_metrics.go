@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/paging"
@@ -72,7 +73,7 @@ func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 			var rows []*svcv2.Metric
 			var more bool
 			var types *svcv2.SummarizeMetricsResponse
-			err = tool.Parallel(
+			err = atonce.Run(
 				func() (err error) {
 					rows, more, err = tool.Collect(
 						ctx,

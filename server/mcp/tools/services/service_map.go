@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -50,7 +51,7 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 			}
 			var m *svcv2.ServiceMap
 			var notes []string
-			err = tool.Parallel(
+			err = atonce.Run(
 				func() (err error) { m, err = readMap(ctx, s, w, a.Service, a.Environment); return err },
 				func() (err error) { notes, err = tool.ReadMixed(ctx, s, w, a.Service, a.Environment); return err },
 			)

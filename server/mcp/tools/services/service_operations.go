@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -54,7 +55,7 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 			var rows []*svcv2.ServiceOperationDetail
 			var more bool
 			var notes []string
-			err = tool.Parallel(
+			err = atonce.Run(
 				func() (err error) {
 					rows, more, err = tool.Collect(ctx, nil, 0, a.Limit, fetchOperations(s, w, a.Service, a.Environment, order))
 					return err

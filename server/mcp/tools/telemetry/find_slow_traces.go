@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -92,7 +93,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 			var slower []slowerOp
 			thin := false
 			var notes []string
-			err = tool.Parallel(
+			err = atonce.Run(
 				func() (err error) { notes, err = tool.ReadMixed(ctx, s, w, a.Service, a.Environment); return err },
 				func() (err error) { stats, operations, err = readStats(ctx, s, a, w); return err },
 				func() error {

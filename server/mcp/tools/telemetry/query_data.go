@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/query"
@@ -121,7 +122,7 @@ func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 			}
 			var out *tool.Answer
 			var environments []string
-			err = tool.Parallel(
+			err = atonce.Run(
 				func() (err error) { environments, err = tool.EnvironmentsOf(ctx, s, w, spec); return err },
 				func() (err error) {
 					if res.Kind == "breakdown" {

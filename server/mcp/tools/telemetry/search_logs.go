@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/severity"
@@ -80,7 +81,7 @@ func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 			var rows []*svcv2.Log
 			var more bool
 			var counts []*svcv2.TelemetryGroup
-			err = tool.Parallel(
+			err = atonce.Run(
 				func() (err error) {
 					rows, more, err = tool.Collect(ctx, nil, offset, limit, FetchLogs(s, w, filters))
 					return err

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
@@ -100,7 +101,7 @@ func slowest(
 			return nil
 		})
 	}
-	if err := tool.Parallel(reads...); err != nil {
+	if err := atonce.Run(reads...); err != nil {
 		return nil, err
 	}
 	// Each operation has its share of the list; places that one does not need go to the others in their order.
