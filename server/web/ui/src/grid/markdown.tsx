@@ -9,7 +9,7 @@ import { block } from "../parts/format";
 /** Markdown renders a text as elements. HTML in it is shown as text, and pictures are links: this page loads nothing from other hosts. */
 export default function Markdown({ text }: { text: string }) {
   const tree = useMemo(
-    () => fromMarkdown(block(text, DashboardMarkdown.bytes), { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }),
+    () => fromMarkdown(block(text, DashboardMarkdown.characters), { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }),
     [text],
   );
   return <div className="w-markdown">{children(tree)}</div>;
