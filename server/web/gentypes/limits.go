@@ -78,12 +78,12 @@ func imported(sources fs.FS) ([]string, error) {
 }
 
 func limitValue(l limits.Limit) string {
-	switch {
-	case l.Unit == limits.Duration:
+	switch l.Unit {
+	case limits.Duration:
 		return fmt.Sprint(l.Value / int64(time.Millisecond))
-	case l.Unit == limits.Bytes:
+	case limits.Bytes:
 		return fmt.Sprintf("{ bytes: %d }", l.Value)
-	case l.Unit == limits.Characters:
+	case limits.Characters:
 		return fmt.Sprintf("{ characters: %d }", l.Value)
 	default:
 		return fmt.Sprint(l.Value)
