@@ -32,8 +32,8 @@ var places = sync.OnceValue(func() map[string]site {
 	}
 })
 
-// stack writes the trace of an exception in a service, in the format of its language. The names are those of places in the service's own code,
-// the failing one first; below them is what every request runs through.
+// stack writes the trace of an exception in a service, in the format of its language. The names are those of places in the service's own
+// code, the failing one first; below them is what every request runs through.
 func stack(s *service, kind, message string, names ...string) string {
 	var own []site
 	for _, name := range names {

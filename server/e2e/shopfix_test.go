@@ -56,8 +56,8 @@ func use[T any](a shopAgent, tool string, arguments map[string]any) (out T) {
 	return out
 }
 
-// TestShopFix is an agent without a model, which mends a planted bug of the demo's shop: from the issue to its source, the run of CI and the
-// suspect commit, to a pull request that names the issue, its merge, its deployment, and the verdict.
+// TestShopFix is an agent without a model, which mends a planted bug of the demo's shop: from the issue to its source, the run of CI and
+// the suspect commit, to a pull request that names the issue, its merge, its deployment, and the verdict.
 func TestShopFix(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*testing.T, *gittest.Repository, demo.Bug) *shopHost{"github": shopAtGitHub, "gitlab": shopAtGitLab} {

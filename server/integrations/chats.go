@@ -56,7 +56,8 @@ func (e *Engine) chatProvider(c store.IntegrationConnection) (ChatProvider, erro
 	return provider, nil
 }
 
-// Channel finds a channel of a workspace: in the server's copy, else at the provider. The error of an unknown channel is a problem NotFound.
+// Channel finds a channel of a workspace: in the server's copy, else at the provider. The error of an unknown channel is a problem
+// NotFound.
 func (e *Engine) Channel(ctx context.Context, c store.IntegrationConnection, id string) (store.ChatChannel, error) {
 	found, err := e.cfg.Store.ChatChannelByID(ctx, c.Org, c.ID, id)
 	if !errors.Is(err, store.ErrNotFound) {
@@ -79,8 +80,8 @@ func (e *Engine) Channel(ctx context.Context, c store.IntegrationConnection, id 
 	return found, nil
 }
 
-// Post implements chat.Poster. The end of a thing changes its first message, and an answer in its thread says so. A thread that is gone, or that
-// is in another channel than the destination has now, is followed by a new message, which begins the next thread.
+// Post implements chat.Poster. The end of a thing changes its first message, and an answer in its thread says so. A thread that is gone, or
+// that is in another channel than the destination has now, is followed by a new message, which begins the next thread.
 func (e *Engine) Post(ctx context.Context, p chat.Post) (string, error) {
 	c, err := e.Workspace(ctx, p.Org, p.Workspace)
 	if err != nil {
@@ -135,9 +136,9 @@ func post(ctx context.Context, provider ChatProvider, c Connection, p chat.Post)
 	return reference, err
 }
 
-// chatFailure is a problem in the words of a message. Only a workspace that a person has disconnected is lost to its destinations; another one
-// comes back, so its messages wait. A refusal of our access makes the synchronization of the workspace due, which finds out whether a person
-// has to connect it again.
+// chatFailure is a problem in the words of a message. Only a workspace that a person has disconnected is lost to its destinations; another
+// one comes back, so its messages wait. A refusal of our access makes the synchronization of the workspace due, which finds out whether a
+// person has to connect it again.
 func (e *Engine) chatFailure(ctx context.Context, c store.IntegrationConnection, err error) error {
 	f := &chat.Failure{Text: "The workspace could not be read.", Cause: err}
 	var p *Problem

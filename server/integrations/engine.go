@@ -218,8 +218,8 @@ func (e *Engine) Seal(c store.IntegrationConnection, plain []byte) []byte {
 	return e.cfg.Sealer.Seal(plain, place(c.Org, c.ID))
 }
 
-// Refused makes the synchronization of an account due, because the provider refused its credentials. The synchronization finds out whether a
-// person has to connect the account again.
+// Refused makes the synchronization of an account due, because the provider refused its credentials. The synchronization finds out whether
+// a person has to connect the account again.
 func (e *Engine) Refused(ctx context.Context, c store.IntegrationConnection) {
 	due, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -269,8 +269,8 @@ func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UU
 	return nil
 }
 
-// giveBack gives our access to an account back, unless an organization other than that of the connection shares it: a workspace has one access
-// for all who use it. Of two that leave at once, the last one sees no other after its removal.
+// giveBack gives our access to an account back, unless an organization other than that of the connection shares it: a workspace has one
+// access for all who use it. Of two that leave at once, the last one sees no other after its removal.
 func (e *Engine) giveBack(ctx context.Context, p Provider, c Connection) error {
 	revoker, ok := p.(Revoker)
 	if !ok {

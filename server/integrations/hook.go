@@ -27,8 +27,8 @@ func (e *Engine) HookURL(c store.IntegrationConnection) string {
 	return strings.TrimRight(e.cfg.BaseURL, "/") + "/integrations/" + c.Provider + "/webhook/" + e.HookToken(c)
 }
 
-// HookSecret is the key with which a provider signs deliveries to that address, in the form of Standard Webhooks. It follows from the account
-// as well.
+// HookSecret is the key with which a provider signs deliveries to that address, in the form of Standard Webhooks. It follows from the
+// account as well.
 func (e *Engine) HookSecret(c store.IntegrationConnection) string {
 	sum := sha256.Sum256([]byte(e.cfg.Hash("webhook secret " + c.ID.String())))
 	return "whsec_" + base64.StdEncoding.EncodeToString(sum[:])

@@ -167,8 +167,8 @@ func (e *Engine) Login(ctx context.Context, provider, state string) (Login, erro
 	return Login{row, login}, nil
 }
 
-// Admits checks that a signed-in person may go on with the attempt: the one who started or confirmed it, in the same session; or, as long as
-// nobody has confirmed the start of an API key, anybody who administers the organization. The caller checks the latter.
+// Admits checks that a signed-in person may go on with the attempt: the one who started or confirmed it, in the same session; or, as long
+// as nobody has confirmed the start of an API key, anybody who administers the organization. The caller checks the latter.
 func (l Login) Admits(by Starter) error {
 	if l.User != "" && (l.User != by.User || l.SessionID != by.Session) {
 		return ErrElsewhere
@@ -176,9 +176,9 @@ func (l Login) Admits(by Starter) error {
 	return nil
 }
 
-// Exchange uses the attempt: it exchanges the code and returns the accounts that the person may connect. From then on the attempt belongs to
-// this person and session. The account of an installation is the only one; the callback of any other attempt names none, because whoever
-// makes the link can write a number into it. ErrLoginUnknown: the attempt was used before.
+// Exchange uses the attempt: it exchanges the code and returns the accounts that the person may connect. From then on the attempt belongs
+// to this person and session. The account of an installation is the only one; the callback of any other attempt names none, because
+// the author of the link can write a number into it. ErrLoginUnknown: the attempt was used before.
 func (e *Engine) Exchange(ctx context.Context, l Login, by Starter, c Callback) ([]Account, error) {
 	if l.Identity {
 		return nil, ErrLoginUnknown

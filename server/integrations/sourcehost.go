@@ -23,8 +23,8 @@ func (e *Engine) SourceHost(p SourceProvider, c store.IntegrationConnection) (so
 // ErrNoAccess reports that a repository may not be read now: its account is out of order, or a setting forbids it.
 var ErrNoAccess = errors.New("the repository may not be read")
 
-// RepositoryHost opens the host of a repository for work that no person waits for, and returns the present name of the repository. The error
-// is ErrNoAccess, a problem, or one of the provider's settings.
+// RepositoryHost opens the host of a repository for work that no person waits for, and returns the present name of the repository. The
+// error is ErrNoAccess, a problem, or one of the provider's settings.
 func (e *Engine) RepositoryHost(ctx context.Context, c store.IntegrationConnection, row store.SourceRepository) (
 	host source.Host, name string, err error,
 ) {

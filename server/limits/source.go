@@ -83,8 +83,8 @@ const (
 	RepositoryQuiet  = time.Hour
 	RepositoryIdle   = 12 * time.Hour
 	RepositoryRecent = 7 * Day
-	// RepositoryPulls is the number of changed pull requests that one look reads, RepositoryNamed that of issues that one of them may name, and
-	// RepositoryDeployments that of its newest deployments.
+	// RepositoryPulls is the number of changed pull requests that one look reads, RepositoryNamed that of issues that one of them may name,
+	// and RepositoryDeployments that of its newest deployments.
 	RepositoryPulls       = 20
 	RepositoryNamed       = 20
 	RepositoryDeployments = 20

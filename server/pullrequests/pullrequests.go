@@ -104,8 +104,8 @@ func unreadable(err error) *issues.Unreadable {
 	}
 }
 
-// commitID matches the ids of commits, which may be shortened. Revisions in telemetry may be anything, such as names of branches, whose answer
-// would change.
+// commitID matches the ids of commits, which may be shortened. Revisions in telemetry may be anything, such as names of branches, whose
+// answer would change.
 var commitID = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
 
 // Contains implements issues.Code.

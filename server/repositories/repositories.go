@@ -1,5 +1,5 @@
-// Package repositories looks at connected repositories for what happened there: a pull request that names an error issue is linked to it, and
-// deployments become markers. A delivery of the host makes a repository due at once; without one, it is due after a while.
+// Package repositories looks at connected repositories for what happened there: a pull request that names an error issue is linked to it,
+// and deployments become markers. A delivery of the host makes a repository due at once; without one, it is due after a while.
 package repositories
 
 import (

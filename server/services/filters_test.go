@@ -17,8 +17,8 @@ import (
 
 var filterCases = flag.Int("filters", 7, "how many random filters TestFiltersAgree tries for each signal and form")
 
-// item is a span, a log record, a point of a metric, a product event or a session as it is stored. The test evaluates filters over items, and every read must agree with the
-// result.
+// item is a span, a log record, a point of a metric, a product event or a session as it is stored. The test evaluates filters over items,
+// and every read must agree with the result.
 type item struct {
 	id                              string // the id of its trace, which has no other item
 	service, namespace, environment string

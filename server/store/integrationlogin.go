@@ -77,9 +77,9 @@ type NewWebhookDelivery struct {
 	Pause time.Duration
 }
 
-// ReceiveWebhook makes the accounts, the repository and the linked pull requests of a delivery due, in every organization that connected the
-// account. It returns the number of accounts. It keeps a delivery that made something due. ErrConflict: the delivery was received before, and
-// nothing happens.
+// ReceiveWebhook makes the accounts, the repository and the linked pull requests of a delivery due, in every organization that connected
+// the account. It returns the number of accounts. It keeps a delivery that made something due. ErrConflict: the delivery was received
+// before, and nothing happens.
 func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (connections int, err error) {
 	err = s.mutate(ctx, "receive webhook", func(tx *ent.Tx) (change Change, err error) {
 		connections = 0

@@ -31,8 +31,8 @@ func (s *Store) DuePullRequests(ctx context.Context, shard int, now time.Time, l
 	return collect("list due pull requests", toErrorIssuePullRequest, rows, err)
 }
 
-// NotePullRequest stores what the source host said about a pull request, besides its state, and when it is asked again. A delivery that came
-// or a state that was reported, since the row was read leaves the link due, and does not take the ETag of an older answer.
+// NotePullRequest stores what the source host said about a pull request, besides its state, and when it is asked again. A delivery that
+// came or a state that was reported, since the row was read leaves the link due, and does not take the ETag of an older answer.
 func (s *Store) NotePullRequest(ctx context.Context, f Fence, l ErrorIssuePullRequest, asked *time.Time) error {
 	return s.fenced(ctx, "note a pull request", f, func(tx *ent.Tx) error {
 		u := tx.ErrorIssuePullRequest.Update().

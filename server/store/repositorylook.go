@@ -72,8 +72,8 @@ func (s *Store) WasUnlinked(ctx context.Context, org principal.OrgID, issues []u
 	}), nil
 }
 
-// SettledDeployments are the deployments of a project whose state will not change in a way that matters: they were ready, or have ended. last
-// is when the last one of the project began.
+// SettledDeployments are the deployments of a project whose state will not change in a way that matters: they were ready, or have ended.
+// last is when the last one of the project began.
 func (s *Store) SettledDeployments(ctx context.Context, org principal.OrgID, connection uuid.UUID, project string) (
 	settled map[string]bool, last time.Time, err error,
 ) {

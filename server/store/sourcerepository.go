@@ -92,8 +92,8 @@ func (s *Store) namedRepositories(ctx context.Context, where []predicate.SourceR
 
 // SyncSourceRepositories makes the repositories of an account those of a complete list of the provider. A repository that is missing there
 // becomes removed. The list was begun at a time: access counts as proven since then. It returns the ids of those that were removed by this
-// call. ErrFenced: the worker lost its lease. ErrIntegrationChanged: the settings of the account changed since the list was begun, so it may
-// hold repositories that may not be read any more.
+// call. ErrFenced: the worker lost its lease. ErrIntegrationChanged: the settings of the account changed since the list was begun, so it
+// may hold repositories that may not be read any more.
 func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of IntegrationConnection, complete []SourceRepository, at time.Time) (
 	removed []uuid.UUID, err error,
 ) {
@@ -195,8 +195,8 @@ func (s *Store) RemoveSourceRepository(ctx context.Context, org principal.OrgID,
 	})
 }
 
-// RecordRepositoryAccess stores that the provider gave access to a repository at a time, and, if it has changed, its new properties. It does
-// not bring back a repository that was removed meanwhile: ErrNotFound.
+// RecordRepositoryAccess stores that the provider gave access to a repository at a time, and, if it has changed, its new properties. It
+// does not bring back a repository that was removed meanwhile: ErrNotFound.
 func (s *Store) RecordRepositoryAccess(ctx context.Context, org principal.OrgID, seen SourceRepository, changed bool, at time.Time) error {
 	return s.tx(ctx, "record access to a source repository", func(tx *ent.Tx) error {
 		row, err := s.lockSourceRepository(ctx, tx, org, seen.ID)

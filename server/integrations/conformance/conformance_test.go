@@ -1,5 +1,5 @@
-// Package conformance holds the source hosts to one behaviour: each is asked the same questions about the same git repository, and has to give
-// the same answers.
+// Package conformance holds the source hosts to one behaviour: each is asked the same questions about the same git repository, and has to
+// give the same answers.
 package conformance
 
 import (

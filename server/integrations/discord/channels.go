@@ -160,8 +160,8 @@ func (b bot) offered(c channel) (store.ChatChannel, bool) {
 	return store.ChatChannel{ExternalID: c.ID, Name: name, IsPrivate: !public, IsMember: true}, true
 }
 
-// Sync implements integrations.Provider: it reads the name of the guild and the complete list of channels to which the bot may write. Nothing
-// tells us that a channel was changed, so the next reading is soon.
+// Sync implements integrations.Provider: it reads the name of the guild and the complete list of channels to which the bot may write.
+// Nothing tells us that a channel was changed, so the next reading is soon.
 func (a *App) Sync(ctx context.Context, c integrations.Connection) (integrations.Synced, error) {
 	b, err := a.bot(ctx, c)
 	if err != nil {

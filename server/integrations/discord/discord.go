@@ -99,7 +99,7 @@ const (
 	autocomplete = 4
 )
 
-// Answers to interactions. The bot has no commands and no buttons; whoever finds one all the same gets a message that nobody else sees.
+// Answers to interactions. The bot has no commands and no buttons. A person who finds one anyway gets a private message.
 const (
 	pong      = `{"type":1}`
 	noChoices = `{"type":8,"data":{"choices":[]}}`

@@ -37,7 +37,8 @@ func (s *oneGuild) MakeIntegrationDue(context.Context, principal.OrgID, uuid.UUI
 	return nil
 }
 
-// TestIncident: the messages of an incident through the engine. A person who deletes the first one gets a new one; a guild without the bot waits.
+// TestIncident: the messages of an incident through the engine. A person who deletes the first one gets a new one; a guild without the bot
+// waits.
 func TestIncident(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -12,12 +12,12 @@ import (
 	"github.com/svc-observability/svc/server/integrations"
 )
 
-// scopes add the bot. Discord's reference describes the answer of a code, which names the guild, for `bot` with one more scope; `identify` is
-// the least of them.
+// scopes add the bot. Discord's reference describes the answer of a code, which names the guild, for `bot` with one more scope; `identify`
+// is the least of them.
 const scopes = "bot identify"
 
-// AuthorizeURL implements integrations.LoginProvider. It sends no code challenge: Discord's reference describes none for an application with a
-// secret.
+// AuthorizeURL implements integrations.LoginProvider. It sends no code challenge: Discord's reference describes none for an application
+// with a secret.
 func (a *App) AuthorizeURL(state, _, redirectURI string) string {
 	u := a.web.JoinPath("oauth2", "authorize")
 	u.RawQuery = url.Values{
@@ -27,8 +27,8 @@ func (a *App) AuthorizeURL(state, _, redirectURI string) string {
 	return u.String()
 }
 
-// Accounts implements integrations.LoginProvider. The guild is that of the token, whatever the redirect said. The token is that of the person;
-// it is thrown away, because the bot has its own.
+// Accounts implements integrations.LoginProvider. The guild is that of the token, whatever the redirect said. The token is that of the
+// person; it is thrown away, because the bot has its own.
 func (a *App) Accounts(ctx context.Context, c integrations.Callback) ([]integrations.Account, error) {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {c.Code}, "redirect_uri": {c.RedirectURI}}
 	at := a.web.JoinPath("api", "v10", "oauth2", "token").String()

@@ -68,8 +68,8 @@ type reference struct {
 	FailIfNotExists bool   `json:"fail_if_not_exists"`
 }
 
-// Post implements integrations.ChatProvider. A message that Discord refuses is sent once more as plain text. Discord takes a nonce once in some
-// minutes and answers a repeat with the first message, so a try after a lost answer sends nothing twice.
+// Post implements integrations.ChatProvider. A message that Discord refuses is sent once more as plain text. Discord takes a nonce once in
+// some minutes and answers a repeat with the first message, so a try after a lost answer sends nothing twice.
 func (a *App) Post(ctx context.Context, c integrations.Connection, channel, thread string, m chat.Message) (string, error) {
 	if !isID(channel) {
 		return "", notFound(nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/integrations/discord/discordtest"
 )
 
-// TestThreads: an answer has the reference of the first message; the answer to a deleted one begins anew; where the bot may not read the history,
-// it comes without the sign of an answer.
+// TestThreads: an answer has the reference of the first message; the answer to a deleted one begins anew; where the bot may not read the
+// history, it comes without the sign of an answer.
 func TestThreads(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

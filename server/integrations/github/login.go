@@ -40,7 +40,7 @@ func (a *App) InstallURL(state string) string {
 
 // Accounts implements integrations.LoginProvider. The token of the person is used here and thrown away.
 //
-// GitHub also lists installations that the person can only read. So whoever administers the account connects all repositories of the
+// GitHub also lists installations that the person can only read. So a person who administers the account connects all repositories of the
 // installation, and anybody else those that the person's own token lists.
 func (a *App) Accounts(ctx context.Context, c integrations.Callback) ([]integrations.Account, error) {
 	token, err := a.exchange(ctx, c)

@@ -171,7 +171,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// TestRenew: requests of people get along with tokens that end or are renewed under way; they ask for newer ones once, and wait for each other.
+// TestRenew: requests of people get along with tokens that end or are renewed under way; they ask for newer ones once, and wait for each
+// other.
 func TestRenew(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -33,8 +33,8 @@ func counted() url.Values {
 	return url.Values{"membership": {"true"}, "min_access_level": {reporter}, "order_by": {"id"}, "sort": {"asc"}}
 }
 
-// Repository implements source.Host. It asks the list of projects that count for one of them: the answer about a project itself does not say
-// all ways by which a person has access.
+// Repository implements source.Host. It asks the list of projects that count for one of them: the answer about a project itself does not
+// say all ways by which a person has access.
 func (h *host) Repository(ctx context.Context, externalID, etag string) (source.Repository, bool, error) {
 	id, err := strconv.ParseInt(externalID, 10, 64)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package planetscale connects an account of PlanetScale: it reads the databases of an organization there, what happened to them, where their
-// metrics are, and figures about queries.
+// Package planetscale connects an account of PlanetScale: it reads the databases of an organization there, what happened to them, where
+// their metrics are, and figures about queries.
 //
 // The client is our own. The library of the provider leaves out ids and plans of databases and the statuses of refusals, by which the state
 // of an account is judged.

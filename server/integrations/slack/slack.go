@@ -1,4 +1,5 @@
-// Package slack connects workspaces of Slack as an app with a bot: it installs the app, lists channels, sends messages, and checks deliveries.
+// Package slack connects workspaces of Slack as an app with a bot: it installs the app, lists channels, sends messages, and checks
+// deliveries.
 package slack
 
 import (
@@ -160,7 +161,8 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 	d := integrations.Delivery{
 		ID: said.EventID, Kind: said.Event.Type, Account: said.TeamID, Sync: slices.Contains(accountEvents(), said.Event.Type),
 	}
-	// Each reading takes the complete list of channels, so those after a change of a channel wait for each other. The end of our access does not.
+	// Each reading takes the complete list of channels, so those after a change of a channel wait for each other. The end of our access does
+	// not.
 	if d.Sync && d.Kind != "app_uninstalled" && d.Kind != "tokens_revoked" {
 		d.Pause = limits.ChatPause
 	}

@@ -114,8 +114,8 @@ func better(a, b *located) bool {
 	return cmp.Or(cmp.Compare(b.found.Proven, a.found.Proven), cmp.Compare(rank(a.confidence), rank(b.confidence))) < 0
 }
 
-// repositoriesOf are the repositories that may be those of a program: the one that telemetry names, else those of the deployed projects, else
-// all if there are few.
+// repositoriesOf are the repositories that may be those of a program: the one that telemetry names, else those of the deployed projects,
+// else all if there are few.
 func (s *Service) repositoriesOf(
 	ctx context.Context, org principal.OrgID, o frames.Origin, deployed []store.Deployed,
 ) ([]store.SourceRepository, string, error) {

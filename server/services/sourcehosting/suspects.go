@@ -32,8 +32,8 @@ const (
 	suspectCommits, suspectFiles, suspectChanges = 30, 3, 4
 )
 
-// Suspects finds the commits that may have brought the error of a stack. It waits for limits.SuspectWait; the search goes on after that, and
-// a later call has its answer. A caller who may not read source code gets an empty answer.
+// Suspects finds the commits that may have brought the error of a stack. It waits for limits.SuspectWait; the search goes on after that,
+// and a later call has its answer. A caller who may not read source code gets an empty answer.
 func (s *Service) Suspects(
 	ctx context.Context, caller *principal.Principal, q suspects.Question, calls []frames.Call, evidence Evidence,
 ) suspects.Answer {

@@ -74,8 +74,8 @@ func Ignored(text []byte) map[string]bool {
 	return out
 }
 
-// Rank orders candidates: first those that changed lines near a call, then by the place of the call in the stack, then the newest. The places
-// are in the order of the stack. A candidate that changed none of their files is left out.
+// Rank orders candidates: first those that changed lines near a call, then by the place of the call in the stack, then the newest. The
+// places are in the order of the stack. A candidate that changed none of their files is left out.
 func Rank(places []Place, list []Candidate, most int) []Suspect {
 	type ranked struct {
 		Suspect

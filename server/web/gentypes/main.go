@@ -1,5 +1,5 @@
-// Command gentypes writes what the web application takes from the contract, into server/web/ui/src/gen: api.ts has the types of the calls, as
-// Connect sends them in JSON; limits.ts has the bounds that the sources name.
+// Command gentypes writes what the web application takes from the contract, into server/web/ui/src/gen: api.ts has the types of the calls,
+// as Connect sends them in JSON; limits.ts has the bounds that the sources name.
 package main
 
 import (

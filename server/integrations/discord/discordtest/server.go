@@ -1,5 +1,5 @@
-// Package discordtest is a stand-in for Discord: the endpoints that package discord uses. It checks secrets, codes, the bot token, the agent,
-// permissions in channels and the limits of messages as Discord's documentation describes them, and it is stricter with mentions.
+// Package discordtest is a stand-in for Discord: the endpoints that package discord uses. It checks secrets, codes, the bot token, the
+// agent, permissions in channels and the limits of messages as Discord's documentation describes them, and it is stricter with mentions.
 package discordtest
 
 import (

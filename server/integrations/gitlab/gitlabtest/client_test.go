@@ -16,7 +16,8 @@ type unlimited struct{}
 
 func (unlimited) Wait(context.Context) error { return nil }
 
-// TestOfficialClient: the official client library of GitLab reads from the stand-in what was put there, so the stand-in speaks as GitLab does.
+// TestOfficialClient: the official client library of GitLab reads from the stand-in what was put there, so the stand-in speaks as GitLab
+// does.
 func TestOfficialClient(t *testing.T) {
 	t.Parallel()
 	lab := New(t)

@@ -1,5 +1,6 @@
-// Package gitlabtest is a stand-in for a GitLab server: the endpoints that package gitlab uses, over real git repositories on disk. It checks
-// the application, the PKCE verifier, tokens and their scopes, rotates refresh tokens, and answers in pages, with limits, as GitLab does.
+// Package gitlabtest is a stand-in for a GitLab server: the endpoints that package gitlab uses, over real git repositories on disk. It
+// checks the application, the PKCE verifier, tokens and their scopes, rotates refresh tokens, and answers in pages, with limits, as GitLab
+// does.
 package gitlabtest
 
 import (

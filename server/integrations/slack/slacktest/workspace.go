@@ -1,5 +1,5 @@
-// Package slacktest is a stand-in for Slack: the endpoints that package slack uses. It checks secrets, codes, tokens, the scopes of bots and the
-// limits of messages as Slack's documentation describes them.
+// Package slacktest is a stand-in for Slack: the endpoints that package slack uses. It checks secrets, codes, tokens, the scopes of bots
+// and the limits of messages as Slack's documentation describes them.
 package slacktest
 
 import (
