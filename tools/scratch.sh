@@ -15,8 +15,11 @@ for left in "$memory"/svc-test.*; do
 	if [ -d "$left" ] && ! kill -0 "${run%%.*}" 2>/dev/null; then rm -rf "$left"; fi
 done
 
+folder=
 if [ -w "$memory" ] && [ "$(free_mib)" -ge 8192 ]; then
-	mktemp -d "$memory/svc-test.$PPID.XXXXXX"
+	folder=$(mktemp -d "$memory/svc-test.$PPID.XXXXXX")
 else
-	mktemp -d
+	folder=$(mktemp -d)
 fi
+chmod 755 "$folder" # tests run PostgreSQL as another user
+echo "$folder"
