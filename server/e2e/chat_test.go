@@ -611,7 +611,7 @@ func TestIssueChart(t *testing.T) {
 	d := b.rest.call("POST", "/v2/alerts/destinations",
 		fmt.Sprintf(`{"type":"chat","name":"Errors","workspace_id":%q,"channel_id":%q}`, workspace, general.ID), 200)
 	b.rest.call("PUT", "/v2/error_issues/notification_policy", fmt.Sprintf(`{"destination_ids":[%q]}`, d["id"]), 200)
-	sendFailures(t, b.s, "pay", "1.0", "com.acme.Declined", "com.acme.Declined")
+	sendFailures(t, b.s, "1.0", "com.acme.Declined", "com.acme.Declined")
 	b.until("the error is told", func() bool { return len(b.slack.Messages(general)) == 1 })
 	told := b.slack.Messages(general)[0]
 	id := strings.TrimSuffix(strings.TrimPrefix(b.chartPicture(told), "/share/chart/"), ".png")
@@ -629,7 +629,7 @@ func TestIssueChart(t *testing.T) {
 		}
 	}
 	b.rest.call("PATCH", path, `{"settings":{"pictures":"off"}}`, 200)
-	sendFailures(t, b.s, "pay", "1.0", "com.acme.Timeout")
+	sendFailures(t, b.s, "1.0", "com.acme.Timeout")
 	b.until("the other error is told", func() bool { return len(b.slack.Messages(general)) == 2 })
 	if got := b.slack.Messages(general)[1]; len(slacktest.Images(got.Attachments)) != 0 || !strings.Contains(got.Attachments, "Occurrences") {
 		t.Errorf("without a picture: %+v", got)

@@ -57,9 +57,10 @@ func export(ctx context.Context, url, key, body string) error {
 	return nil
 }
 
-func sendFailures(t *testing.T, s *testkit.Server, service, version string, types ...string) {
+// sendFailures sends errors of the service pay.
+func sendFailures(t *testing.T, s *testkit.Server, version string, types ...string) {
 	t.Helper()
-	if err := export(t.Context(), s.IngestURL+"/v1/traces", s.PrivateKey, failures(service, version, types...)); err != nil {
+	if err := export(t.Context(), s.IngestURL+"/v1/traces", s.PrivateKey, failures("pay", version, types...)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -206,7 +207,7 @@ func TestErrorIssues(t *testing.T) {
 	c.call("PUT", "/v2/error_issues/escalation_policy", fmt.Sprintf(`{"rules":[{"severity":"critical","destination_ids":[%q]}]}`, destination), 200)
 	c.call("PUT", "/v2/error_issues/notification_policy", `{"destination_ids":["dest_x"]}`, 400)
 
-	sendFailures(t, s, "pay", "1.0", "com.acme.Declined", "com.acme.Declined", "com.acme.Timeout")
+	sendFailures(t, s, "1.0", "com.acme.Declined", "com.acme.Declined", "com.acme.Timeout")
 	list := issuesOf(t, c, "pay", func(l []map[string]any) bool { return len(l) == 2 })
 	byType := map[string]map[string]any{}
 	for _, i := range list {
@@ -290,11 +291,11 @@ func TestErrorIssues(t *testing.T) {
 		t.Errorf("done: %v", done)
 	}
 	c.call("POST", path+"/claim", `{}`, 409)
-	sendFailures(t, s, "pay", "1.0", "com.acme.Declined")
+	sendFailures(t, s, "1.0", "com.acme.Declined")
 	issuesOf(t, c, "pay", func(l []map[string]any) bool {
 		return stateOf(l, id, "occurrence_count") == "3" && stateOf(l, id, "workflow_state") == "done"
 	})
-	sendFailures(t, s, "pay", "1.1", "com.acme.Declined")
+	sendFailures(t, s, "1.1", "com.acme.Declined")
 	issuesOf(t, c, "pay", func(l []map[string]any) bool {
 		return stateOf(l, id, "workflow_state") == "regressed" && stateOf(l, id, "regression_count") == "1"
 	})
