@@ -19,11 +19,12 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// pull links a pull request to the issues that it names. One from another repository is not: there, anybody can write anything.
+// pull links a pull request to the issues that it names. One from another repository is not: there, anybody can write anything. A revert
+// quotes the title of the change that it takes back, so it names the issue without a fix of it.
 func (s *Shard) pull(
 	ctx context.Context, host source.Host, name string, c store.IntegrationConnection, r *store.SourceRepository, p *source.PullRequest,
 ) error {
-	if p.Foreign || p.State == store.PullRequestClosed {
+	if p.Foreign || p.State == store.PullRequestClosed || strings.HasPrefix(p.Title, `Revert "`) {
 		return nil
 	}
 	commits, err := host.PullRequestCommits(ctx, name, p.Number)
@@ -87,7 +88,7 @@ func mentions(p *source.PullRequest, commits []string) []mention {
 	return out
 }
 
-// errKnown ends a change of an issue that has the link already, or can have no more.
+// errKnown ends a change of an issue that has the link already, can have no more, or is finished.
 var errKnown = errors.New("nothing to link")
 
 // link links a pull request to an issue of the organization, unless somebody has taken it off that issue.
@@ -112,7 +113,8 @@ func (s *Shard) link(
 	issues.Schedule(&link, nil, now)
 	_, err = s.cfg.Store.ChangeLinkedErrorIssue(ctx, r.Org, issue.ID, func(i *store.IssueRecord, links []store.ErrorIssuePullRequest) error {
 		known := slices.ContainsFunc(links, func(l store.ErrorIssuePullRequest) bool { return strings.EqualFold(l.URL, link.URL) })
-		if known || len(links) >= limits.IssueLinks {
+		// A text that mentions a finished issue, as the notes of a release do, must not begin a new check of it.
+		if known || len(links) >= limits.IssueLinks || issues.Closed(i.WorkflowState) {
 			return errKnown
 		}
 		return issues.Link(i, link, links, issues.Act{At: now, Note: "The " + m.in + " names this issue."})

@@ -142,7 +142,8 @@ func (s *Shard) pulls(
 	slices.Reverse(page.List)
 	r.PullsEtag = ""
 	for i := range page.List {
-		if i == limits.RepositoryPulls {
+		// The next look begins at overlap before the last one read here. It must not read the same ones again.
+		if i >= limits.RepositoryPulls && page.List[i-1].UpdatedAt.After(page.List[0].UpdatedAt.Add(overlap)) {
 			return true, nil
 		}
 		if err := s.pull(ctx, host, name, c, r, &page.List[i]); err != nil {

@@ -212,6 +212,34 @@ func testPoll(t *testing.T, b *bed) {
 		t.Errorf("%d links after the second of two looks, due after %s", got, b.due(0))
 	}
 
+	// Those of one second are read in one look, which else would read the same ones for ever. A revert is none of them.
+	before := b.links(0)
+	b.now = b.now.Add(time.Minute)
+	for i := range limits.RepositoryPulls + 5 {
+		b.propose(fmt.Sprint("At the same time ", i), b.issues[0])
+	}
+	b.propose(`Revert "One of many"`, b.issues[0])
+	b.step(0, limits.RepositoryBusy)
+	b.step(0, 0)
+	if got := b.links(0); got != before+limits.RepositoryPulls+5 || b.due(0) != limits.RepositoryBusy {
+		t.Errorf("%d links, then %d, due after %s", before, got, b.due(0))
+	}
+
+	// A finished issue stays finished when a text mentions it.
+	must[store.ErrorIssue](t)(b.ChangeLinkedErrorIssue(t.Context(), b.orgs[1], b.issues[1], func(i *store.IssueRecord, _ []store.ErrorIssuePullRequest) error {
+		i.WorkflowState = store.IssueDone
+		return nil
+	}))
+	before = b.links(1)
+	b.propose("Release notes:", b.issues[1])
+	b.step(1, 2*limits.RepositoryIdle)
+	for b.due(1) == 0 {
+		b.step(1, 0)
+	}
+	if got := b.links(1); got != before {
+		t.Errorf("%d links of a finished issue, %d before", got, before)
+	}
+
 	// One without news is looked at less and less.
 	b.step(0, 2*limits.Day)
 	if b.due(0) != limits.RepositoryQuiet {
