@@ -156,7 +156,7 @@ func (b *bed) propose(title string, named ...uuid.UUID) {
 	b.hub.Change(func() { p.Updated = b.now })
 }
 
-// TestPoll: without any delivery, what happens in a repository is found after a while, and one that sleeps costs little.
+// TestPoll: the server finds changes of a repository without any delivery. It asks rarely about a repository without changes.
 func TestPoll(t *testing.T) {
 	t.Parallel()
 	each(t, testPoll)
@@ -212,7 +212,8 @@ func testPoll(t *testing.T, b *bed) {
 		t.Errorf("%d links after the second of two looks, due after %s", got, b.due(0))
 	}
 
-	// Those of one second are read in one look, which else would read the same ones for ever. A revert is none of them.
+	// One look reads all pull requests that changed in the same second. Otherwise each look would read the same ones again. A revert is
+	// not linked.
 	before := b.links(0)
 	b.now = b.now.Add(time.Minute)
 	for i := range limits.RepositoryPulls + 5 {

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/source/gittest"
 )
 
-// TestPullRequests: the list has what the texts of pull requests say, and an unchanged list is told by its ETag.
+// TestPullRequests: the list has the texts of the pull requests. With the ETag of an unchanged list, the host answers without a list.
 func TestPullRequests(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b *bench, git *gittest.Repository) {

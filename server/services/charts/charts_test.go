@@ -280,7 +280,7 @@ func TestAlertCharts(t *testing.T) {
 	b.record()
 	check("when the checks are stored", true)
 
-	// All groups of a rule at once: those that are furthest beyond the threshold come first.
+	// A chart of all groups of a rule begins with the group that is furthest beyond the threshold.
 	failing := b.notices[0].Rule
 	for _, n := range b.notices {
 		if n.Rule.Name == "counted" {
