@@ -157,6 +157,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{"50 minutes", "demo.md"},
 	{"75 minutes", "demo.md"},
 	{"80 minutes", "demo.md"},
+	{"4 hours", "demo.md"},
 	{"2", "journeys.md"},
 	{"15", "journeys.md"},
 	{"8,000,000 bytes", "journeys.md"},
@@ -166,6 +167,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{"3 minutes", "demo.md limits.md"},
 	{"5 seconds", "operations.md"},
 	{"6", "demo.md reads.md trace-policies.md"},
+	{"4", "reads.md"}, // statements of series and groups at once: package engine
 	{"200", "reads.md"},
 	{"3,000,000", "reads.md sql.md"},
 	{"10 minutes", "reads.md reliability.md"},

@@ -6,12 +6,12 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// boundFigures binds each figure in a comment of the contract to its limit: a unit of time or size, or a largest number of things. A
+// boundFigures binds each figure in a comment of the contract to its limit: a number with a unit of time or size, or any other number. A
 // path is `Message.field`, `Service.Method`, or another name in package svc.v2.
 var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.RepositoryFormerName), "ListSourceRepositoriesRequest.full_name"},
 	{limits.Number(limits.SourceLines), "ReadSourceFileRequest.end_line"},
-	{"7 characters", "ReadSourceFileRequest.ref"}, // fewer are no id of a commit: it is git's shortest form
+	{limits.Number(limits.CommitShortest) + " characters", "ReadSourceFileRequest.ref"},
 	{limits.Lasts(limits.RepositoryAccess), "SourceCodeService"},
 	{limits.Number(limits.SourcePatch) + " characters", "SourceCodeService.CompareSourceCommits"},
 	{limits.Number(limits.SourceText) + " characters", "SourceCodeService.ReadSourceFile"},
@@ -121,6 +121,68 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.CLIKey), "CliService.RedeemCliLogin"},
 	{limits.Lasts(limits.AlertBaseline), "AlertBaseline"},
 	{limits.Number(limits.Series), "AlertBaseline"},
+	{limits.Number(limits.AgentSpans), "AgentSession.truncated AgentSessionsService.GetAgentSession"},
+	{limits.Number(limits.AgentFailures), "AgentToolError.sessions AgentToolsOverview.failures"},
+	{limits.Number(limits.AgentMessages), "AgentToolError.variants"},
+	{limits.Number(limits.AgentTools), "AgentToolsOverview.tools"},
+	{limits.Number(limits.AlertBaselineHours), "AlertBaseline"},
+	{limits.Number(limits.AlertCheckGroups), "AlertCheckSummary.top_group_keys"},
+	{limits.Number(limits.DestinationTests), "AlertDestinationsService.TestAlertDestination"},
+	{limits.Number(limits.AlertWindowMinutes), "AlertRule.window_minutes AlertRuleMutationResponse.window_minutes CreateAlertRuleRequest.window_minutes " +
+		"UpdateAlertRuleRequest.window_minutes"},
+	{limits.Number(limits.IssueFilterHashes), "CountErrorIssuesRequest.fingerprint_hash ListErrorIssuesRequest.fingerprint_hash"},
+	{limits.Number(limits.DefaultApdex.Milliseconds()), "CreateAlertRuleRequest.apdex_threshold_ms ServiceOperationDetail.apdex"},
+	{limits.Number(limits.Sections), "CreateDashboardRequest.sections UpdateDashboardRequest.sections"},
+	{limits.Number(limits.Variables), "CreateDashboardRequest.variables UpdateDashboardRequest.variables"},
+	{limits.Number(limits.Widgets), "CreateDashboardRequest.widgets UpdateDashboardRequest.widgets"},
+	{limits.Number(limits.VariableValues), "DashboardDataService.SearchDashboardVariableOptions"},
+	{limits.Number(limits.Tabs), "DashboardSection.tabs"},
+	{limits.Number(limits.DashboardVersions), "DashboardsService.ListDashboardVersions"},
+	{limits.Number(limits.Differences), "Difference.data"},
+	{limits.Number(limits.ErrorNames), "ErrorEvent.deployment_environments ErrorEvent.environments ErrorEvent.services " +
+		"ErrorEventDetail.deployment_environments ErrorEventDetail.services ErrorEventTotals.environments"},
+	{limits.Number(limits.ErrorFrames), "ErrorEventDetail.frames"},
+	{limits.Number(limits.RelatedErrors), "ErrorEventDetail.related_errors"},
+	{limits.Number(limits.SourceFrameLines), "ErrorFrameSource.lines"},
+	{limits.Number(limits.IssueIncidents), "ErrorIssueDetail.incidents"},
+	{limits.Number(limits.SuspectCommits), "ErrorIssueDetail.suspect_commits"},
+	{limits.Number(limits.IssueVerifications), "ErrorIssueDetail.verifications"},
+	{limits.Number(limits.IssueVerdictAttempts), "ErrorIssueVerification.attempt"},
+	{limits.Number(limits.IssueVerdictExpected), "ErrorIssueVerification.expected_occurrence_count"},
+	{limits.Number(limits.IssueFixReleases), "ErrorIssueVerification.releases"},
+	{limits.Number(limits.FunnelSteps), "FunnelDisplay.steps"},
+	{limits.Number(limits.IncidentMarkers), "Incident.markers"},
+	{limits.Number(limits.IncidentSymptoms), "Incident.symptoms"},
+	{limits.Number(limits.Incidents), "IncidentSearch.data"},
+	{limits.Number(limits.CommitShortest), "LinkErrorIssuePullRequestRequest.merge_commit_sha TransitionErrorIssueRequest.fixed_in_commit"},
+	{limits.Number(limits.PatternRecords), "LogsService.SearchLogPatterns"},
+	{limits.Number(limits.MetricAttributeValues), "MetricAttribute.values"},
+	{limits.Number(limits.PathBranches), "PathsDisplay.branches"},
+	{limits.Number(limits.PathHops), "PathsDisplay.depth"},
+	{limits.Number(limits.ComparedCauses), "PeriodComparison.causes"},
+	{limits.Number(limits.GroupBy), "QueryDraft.group_by"},
+	{limits.Number(limits.RecommendationServices), "Recommendation.services"},
+	{limits.Number(limits.ScrapeChecks), "ScrapeTargetsService.ListScrapeTargetChecks"},
+	{limits.Number(limits.DiagnosedCauses), "ServiceDiagnosis.causes"},
+	{limits.Number(limits.DiagnosedErrors), "ServiceDiagnosis.top_errors"},
+	{limits.Number(limits.ServiceOperations), "ServiceOverview.operations ServicesService.GetServiceOverview"},
+	{limits.Number(limits.ServiceReleases), "ServiceReleases.data"},
+	{limits.Size(limits.RecordingPayload), "SessionReplayManifest.max_bytes_per_request"},
+	{limits.Number(limits.RecordingPage), "SessionReplayManifest.max_chunks_per_request"},
+	{limits.Number(limits.RecordingManifest), "SessionReplayManifest.truncated SessionReplaysService.GetSessionReplayManifest"},
+	{limits.Size(limits.RecordingAnswer), "SessionReplaysService.GetSessionReplayEvents"},
+	{limits.Number(limits.AffectedObjects), "SetupAuditCheck.affected"},
+	{limits.Number(limits.SharedWidgets), "ShareService.ResolveShareWidgetData"},
+	{limits.Number(limits.SourceFailedJobs), "SourceCiRun.failed_jobs"},
+	{limits.Number(limits.SourceText), "SourceCodeService.CompareSourceCommits"},
+	{limits.Number(limits.SourceLines), "SourceCodeService.ReadSourceFile"},
+	{limits.Number(limits.TraceSpans), "Trace.truncated"},
+	{limits.Number(limits.RepeatedRuns), "TraceCriticalPath.repeated_operations"},
+	{limits.Number(limits.RepeatedOperations), "TraceCriticalPath.repeated_operations"},
+	{limits.Number(limits.PathSpans), "TraceCriticalPath.steps"},
+	{limits.Number(limits.SummaryServices), "TraceFigures.services"},
+	{limits.Number(limits.GridColumns), "Widget.layout WidgetLayout"},
+	{limits.Number(limits.SlowerSpans), "DiagnosisService.SearchSlowerOperations"},
 	// These figures are no limits: fixed windows, thresholds, smallest lengths, and the lengths of lists in answers.
 	{"1 hour", "AlertBurn"},
 	{"5 minutes", "AlertBurn"},
@@ -139,7 +201,7 @@ var boundFigures = []struct{ figure, paths string }{
 	{"5 minutes", "RunSqlRequest.granularity_seconds"},
 	{"5 seconds", "CliService.RedeemCliLogin"},
 	{"50", "SessionReplaysService.SearchSessionReplayFacets"},
-	{"5", "DiagnosisService.SearchSlowerOperations SearchProductEventFunnelRequest.leavers"},
+	{"5", "SearchProductEventFunnelRequest.leavers"},
 	{"6", "DiagnosisService.ComparePeriods"},
 	{"7 days", "PreviewDashboardWidgetRequest.empty_range_fallback SearchDashboardWidgetDataRequest.empty_range_fallback " +
 		"Service.baseline_p95_latency_ms Service.baseline_span_count"},
@@ -147,4 +209,48 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.IssueStaticVersion), "ErrorIssue.resolved_versions ErrorIssueDetail.resolved_versions"},
 	{limits.Lasts(limits.IssueWindow), "GetErrorIssueRequest.start_time"},
 	{limits.Lasts(limits.IssueDeployWait), "ErrorIssueVerification.reason"},
+	// How far a value must rise for each sensitivity, in package alerting.
+	{"2", "AlertBaseline"},
+	{"3", "AlertBaseline"},
+	{"4", "AlertBaseline"},
+	{"1.5", "AlertBaseline"},
+	// Shares of the budget of an objective, in package alerting.
+	{"2", "AlertBurn"},
+	{"5", "AlertBurn"},
+	{"10", "AlertBurn"},
+	// Thresholds of a diagnosis, in package diagnose: a rate 1.5 times as high and above 0.1 %, and 10 ms more.
+	{"1.5", "ComparedService.flags"},
+	{"0.1", "ComparedService.flags"},
+	{"10", "DiagnosisService.SearchSlowerOperations"},
+	// The first five values of the list, and the five signals.
+	{"5", "AlertRule.signal_type AlertRuleMutationResponse.signal_type CreateAlertRuleRequest.signal_type " +
+		"UpdateAlertRuleRequest.signal_type InstrumentationService.GetTelemetrySignals ServiceSignals.signals " +
+		"TelemetrySignals.signals"},
+	// The user interface offers these; the API takes others.
+	{"604,800", "CreateApiKeyRequest.expires_in_seconds"},
+	{"2,592,000", "CreateApiKeyRequest.expires_in_seconds"},
+	{"7,776,000", "CreateApiKeyRequest.expires_in_seconds"},
+	{"31,536,000", "CreateApiKeyRequest.expires_in_seconds"},
+	// So many calls of a program prove where its files are, and a change so near to a call counts: package sourcehosting.
+	{"3", "ErrorFrameSource"},
+	{"5", "SuspectCommit.is_near"},
+	// The priority of most issues.
+	{"3", "ErrorIssue.priority ErrorIssueDetail.priority"},
+	// The formula of the Apdex: up to four times the threshold is tolerated and counts half. Its result has four decimals.
+	{"4", "GetServiceApdexRequest.apdex_threshold_ms ServiceApdex.apdex_score ServiceApdexPoint.apdex_score " +
+		"ServiceApdexPoint.tolerating_count ServicesService.GetServiceApdex"},
+	{"2", "ServiceApdex"},
+	// Severity numbers of OpenTelemetry.
+	{"24", "Log.severity_number"},
+	{"9", "LogFilters.minimum_severity"},
+	{"17", "LogFilters.minimum_severity"},
+	// The smallest ratio that is more than 0.
+	{"0.000001", "SamplingPolicy.trace_sample_ratio UpdateSamplingPolicyRequest.trace_sample_ratio"},
+	// How sessions are told apart, in package reads.
+	{"15 seconds", "SessionReplay.active_time_ms"},
+	{"5 seconds", "SessionReplaySummary.tags"},
+	{"30 seconds", "SessionReplaySummary.tags"},
+	// 2^53: JSON has no larger integers.
+	{"2", "WidgetTable.rows"},
+	{"53", "WidgetTable.rows"},
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/svc-observability/svc/server/limits"
@@ -20,11 +22,21 @@ import (
 var figureText = regexp.MustCompile(`(?i)\b(?:at most |up to )?((?:` + number + `)(?:(?:, \d+)* (?:or|to|and) (?:` + number + `))?)[\s-]` +
 	`(days?|hours?|minutes?|seconds?|KiB|MiB|GiB|bytes|characters|million)\b|\b(?:at most|up to) (` + number + `) [a-z]+`)
 
-const number = `\d[\d,]*\d|\d|two|three|five|six|seven|ten|thirty`
+const (
+	number = `\d[\d,]*\d|\d|two|` + words
+	words  = `three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty`
+)
 
 var (
+	// countText matches any other number. "Two" is a number after "at most" and its like only.
+	countText = regexp.MustCompile(`(?i)\b(?:at most|at least|up to|more than|fewer than|less than) (two)\b|(?:^|[^\w.,-])(\d+(?:[.,]\d+)*|` + words + `)\b`)
+	// noFigures matches numbers that are part of a name, a percentile or a form: code, an RFC, a status, a number of digits.
+	noFigures = regexp.MustCompile("`[^`]*`" + `|\bRFC \d+(?:,? section [\d.]+)?|\bISO [\d-]+|\d+ (?:hexadecimal digits|letters and digits|bits)|` +
+		`since 1970|(?:status of|answer is) \d{3}|\b9[059] %`)
 	numeral = regexp.MustCompile(`(?i)` + number)
-	numbers = map[string]int64{"two": 2, "three": 3, "five": 5, "six": 6, "seven": 7, "ten": 10, "thirty": 30}
+	numbers = map[string]int64{
+		"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20, "thirty": 30,
+	}
 	seconds = map[string]time.Duration{"day": limits.Day, "hour": time.Hour, "minute": time.Minute, "second": time.Second}
 	sizes   = map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "byte": 1}
 )
@@ -54,6 +66,47 @@ func figuresOf(text string) (list []string) {
 		}
 	}
 	return list
+}
+
+// countsOf returns the numbers of a comment that are no figures of figuresOf. One and none are no limits.
+func countsOf(text string) (list []string) {
+	for _, m := range countText.FindAllStringSubmatch(figureText.ReplaceAllString(text, ";"), -1) {
+		switch n := figure(m[1] + m[2]); {
+		case n == float64(int64(n)) && n > 1:
+			list = append(list, limits.Number(int64(n)))
+		case n != 0 && n != 1:
+			list = append(list, m[2])
+		}
+	}
+	return list
+}
+
+// ruled returns the fields that requests can have, and the numbers of their rules. TestBounds compares the rules with limits.
+func ruled(c *Contract) map[string][]string {
+	out := map[string][]string{}
+	var message func(protoreflect.MessageDescriptor)
+	message = func(m protoreflect.MessageDescriptor) {
+		for i := range m.Fields().Len() {
+			f := m.Fields().Get(i)
+			path := strings.TrimPrefix(string(f.FullName()), "svc.v2.")
+			if _, ok := out[path]; ok {
+				continue
+			}
+			out[path] = nil
+			if rules, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules); ok {
+				eachBound(rules, upperRules+lowerRules, "", func(_, _ string, n float64) {
+					out[path] = append(out[path], limits.Number(int64(n)))
+				})
+			}
+			if f.Message() != nil {
+				message(f.Message())
+			}
+		}
+	}
+	for _, m := range c.Methods() {
+		message(m.Descriptor.Input())
+	}
+	return out
 }
 
 // comments returns the comments of each message, field, enum, value, service, method and file of the contract, by its name in package
@@ -139,7 +192,7 @@ func TestFigures(t *testing.T) {
 			want[path] = append(want[path], b.figure)
 		}
 	}
-	text := comments(c)
+	text, rules := comments(c), ruled(c)
 	for path := range want {
 		if _, ok := text[path]; !ok {
 			t.Errorf("%s is bound to a figure and is not in the contract", path)
@@ -147,10 +200,16 @@ func TestFigures(t *testing.T) {
 	}
 	figures := 0
 	for _, path := range slices.Sorted(maps.Keys(text)) {
-		got := figuresOf(text[path])
+		rest := noFigures.ReplaceAllString(text[path], ";")
+		got := figuresOf(rest)
+		own, ofRequest := rules[path]
+		if ofRequest {
+			rest = defaultText.ReplaceAllString(rest, ";") // TestDefaults compares these
+		}
+		got = append(got, countsOf(rest)...)
 		figures += len(got)
 		for _, f := range got {
-			if !slices.Contains(want[path], f) {
+			if !slices.Contains(want[path], f) && !slices.Contains(own, f) {
 				t.Errorf("%s says %q; its limits are %q. Correct the comment, or bind the figure.", path, f, want[path])
 			}
 		}
@@ -160,7 +219,7 @@ func TestFigures(t *testing.T) {
 			}
 		}
 	}
-	if figures < 120 {
+	if figures < 300 {
 		t.Errorf("%d figures were found", figures)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/atonce"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
@@ -16,8 +17,6 @@ const (
 	examined = 3
 	// answerTime is the time left of a call at which the search for causes stops.
 	answerTime = 2 * time.Second
-	// comparedCauses is the highest number of causes in a comparison.
-	comparedCauses = 10
 )
 
 // before ends a context some time before its deadline.
@@ -125,7 +124,7 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 		}
 	}
 	rank(found, edges(m))
-	res.Causes = toCauses(found, comparedCauses)
+	res.Causes = toCauses(found, limits.ComparedCauses)
 	return res, nil
 }
 

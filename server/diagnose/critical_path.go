@@ -9,16 +9,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
-)
-
-const (
-	// pathSteps is the highest number of spans in a critical path.
-	pathSteps = 8
-	// repeatedShown is the highest number of repeated operations.
-	repeatedShown = 3
-	// repeatedLeast is the number of runs under one span from which an operation counts as repeated.
-	repeatedLeast = 5
 )
 
 // CriticalPath returns the spans on which a trace waited. begun is the approximate start of the trace; with the zero time all
@@ -37,8 +29,8 @@ func (e *Engine) CriticalPath(ctx context.Context, trace string, begun time.Time
 		Object:             "trace_critical_path",
 		TraceId:            t.GetId(),
 		DurationMs:         t.GetDurationMs(),
-		Steps:              tree.CriticalPath(pathSteps),
-		RepeatedOperations: tree.Repeated(repeatedShown),
+		Steps:              tree.CriticalPath(limits.PathSpans),
+		RepeatedOperations: tree.Repeated(limits.RepeatedOperations),
 		Truncated:          t.GetTruncated(),
 	}, nil
 }
@@ -121,7 +113,7 @@ func (t *SpanTree) Repeated(most int) []*svcv2.RepeatedOperation {
 	}
 	var list []*svcv2.RepeatedOperation
 	for k, r := range sums {
-		if r.Count >= repeatedLeast && k.parent >= 0 {
+		if r.Count >= limits.RepeatedRuns && k.parent >= 0 {
 			list = append(list, r)
 		}
 	}

@@ -5,12 +5,11 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/atonce"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
 )
 
 const (
-	diagnosedCauses = 8
-	diagnosedErrors = 10
 	// listedServices is the highest number of services of a period.
 	listedServices = 500
 	// servicePage is the number of services that one read returns.
@@ -51,7 +50,7 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 		return nil, err
 	}
 	res := &svcv2.ServiceDiagnosis{
-		Object: "service_diagnosis", Name: name, StartTime: p.start(), EndTime: p.end(), Causes: toCauses(v.causes(), diagnosedCauses),
+		Object: "service_diagnosis", Name: name, StartTime: p.start(), EndTime: p.end(), Causes: toCauses(v.causes(), limits.DiagnosedCauses),
 		Health: &svcv2.ServiceHealth{
 			Throughput: covered.rate(p, row.GetThroughput()), ErrorRate: row.GetErrorRate(), ErrorCount: row.GetErrorRate() * row.GetThroughput() * p.length().Seconds(), P50LatencyMs: row.GetP50LatencyMs(),
 			P95LatencyMs: row.GetP95LatencyMs(), P99LatencyMs: row.GetP99LatencyMs(), ApdexScore: apdex.GetApdexScore(),
@@ -65,7 +64,7 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	res.DataStartTime, res.DataEndTime = covered.times()
 	res.PreviousDataStartTime, res.PreviousDataEndTime = coveredBefore.times()
 	list := v.errors.GetData()
-	for _, x := range list[:min(len(list), diagnosedErrors)] {
+	for _, x := range list[:min(len(list), limits.DiagnosedErrors)] {
 		res.TopErrors = append(
 			res.TopErrors,
 			&svcv2.DiagnosedError{

@@ -9,17 +9,12 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/atonce"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
 )
 
-const (
-	// slowerSpans is the number of spans of an operation that both periods need.
-	slowerSpans = 5
-	// slowerShown is the highest number of operations in the list.
-	slowerShown = 5
-	// busiestOperations is the number of operations of a period that are compared.
-	busiestOperations = 100
-)
+// busiestOperations is the number of operations of a period that are compared.
+const busiestOperations = 100
 
 type operation struct{ service, name string }
 
@@ -43,7 +38,7 @@ func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOp
 	var list []*svcv2.SlowerOperation
 	for key, op := range now {
 		was, ok := before[key]
-		if !ok || op.GetCount() < slowerSpans || was.GetCount() < slowerSpans || op.GetP95LatencyMs() < 2*was.GetP95LatencyMs() ||
+		if !ok || op.GetCount() < limits.SlowerSpans || was.GetCount() < limits.SlowerSpans || op.GetP95LatencyMs() < 2*was.GetP95LatencyMs() ||
 			op.GetP95LatencyMs()-was.GetP95LatencyMs() < 10 {
 			continue
 		}
@@ -60,7 +55,7 @@ func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOp
 			cmp.Compare(x.GetSpanName(), y.GetSpanName()),
 		)
 	})
-	return &svcv2.SlowerOperationList{Object: "list", Data: list[:min(len(list), slowerShown)]}, nil
+	return &svcv2.SlowerOperationList{Object: "list", Data: list[:min(len(list), limits.SlowerOperations)]}, nil
 }
 
 // operationFigures returns the 95th percentile and the count of the busiest operations.

@@ -32,6 +32,10 @@ const (
 	RecordingPage = 40
 	// RecordingManifest is how many chunks the manifest of a recording lists.
 	RecordingManifest = 20_000
+	// RecordingPayload is the size of events that always fits on a page, RecordingAnswer the size of the largest page. In recordings, JSON
+	// inside of JSON grows by at most a third.
+	RecordingPayload = 6_000_000
+	RecordingAnswer  = 8_000_000
 )
 
 func events() []Limit {
@@ -60,5 +64,7 @@ func events() []Limit {
 		lasts("SessionLength", SessionLength, "A session lasts at most %s."),
 		count("RecordingPage", RecordingPage, "A page of a recording has at most %s chunks."),
 		count("RecordingManifest", RecordingManifest, "The manifest of a recording lists at most %s chunks."),
+		size("RecordingPayload", RecordingPayload, "A page of a recording always holds chunks of %s."),
+		size("RecordingAnswer", RecordingAnswer, "A page of a recording takes at most %s as JSON."),
 	}
 }

@@ -6,10 +6,10 @@
 // docs/limits.md; a test compares both.
 //
 // Comments in .proto files contain the figures as plain text, because generated clients show these comments unchanged. TestFigures of
-// server/contract reads the comments of all messages, enums, services and files. Its table binds each figure with a unit of time or size,
-// and each "at most" or "up to" with a number of things, to its constant, or lists it as a figure that is no limit. When a constant
-// changes, the test names each comment that is now wrong. TestDefaults reads the other numbers of fields, as in "1 to 100; 20 when left
-// out". TestDocumentFigures does the same for the pages of docs/ that people write by hand, with one list of figures for each page.
+// server/contract reads the comments of all messages, enums, services and files. Its table binds each number in them to its constant, or
+// lists it as a figure that is no limit, with the reason. It passes over the number of a rule of the same field, which TestBounds binds.
+// When a constant changes, the test names each comment that is now wrong. TestDefaults reads the numbers of fields that a request leaves
+// out, as in "20 when left out". TestDocumentFigures does the same for the pages of docs/ that people write by hand, with one list of figures for each page.
 //
 // Internal sizes, such as buffers and pools, stay in the package that uses them.
 package limits
@@ -86,6 +86,7 @@ func Table() []Group {
 		{"Attributes and texts of telemetry", texts()},
 		{"Product events and sessions", events()},
 		{"Queries", queries()},
+		{"Parts of answers", answers()},
 		{"Values that a request leaves out", defaults()},
 		{"Dashboards", dashboards()},
 		{"SQL", sql()},

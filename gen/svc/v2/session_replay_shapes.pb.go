@@ -80,8 +80,8 @@ type SessionReplaySummary struct {
 	// True when chunks of a recording are stored.
 	Recorded bool `protobuf:"varint,26,opt,name=recorded" json:"recorded,omitempty"`
 	// Tags: exactly one of bot, bounce, idle, glance and engaged, and also signed_in and new_visitor where they apply. A bounce is
-	// shorter than 5 s and has no clicks. An idle session has at most one page, no clicks, and lasts 30 s or more. A glance has at most
-	// one page, at most 2 clicks, no errors, and lasts less than 30 s.
+	// shorter than 5 seconds and has no clicks. An idle session has at most one page, no clicks, and lasts 30 seconds or more. A glance has at most
+	// one page, at most 2 clicks, no errors, and lasts less than 30 seconds.
 	Tags []string `protobuf:"bytes,27,rep,name=tags" json:"tags,omitempty"`
 	// Number of events that match the filter `events`; present only when the request has this filter.
 	MatchCount *uint32 `protobuf:"varint,28,opt,name=match_count,json=matchCount" json:"match_count,omitempty"`
@@ -460,7 +460,7 @@ type SessionReplay struct {
 	TraceIds []string `protobuf:"bytes,38,rep,name=trace_ids,json=traceIds" json:"trace_ids,omitempty"`
 	// Attributes of the resource that recorded the session: a JSON object as text.
 	ResourceAttributes string `protobuf:"bytes,39,opt,name=resource_attributes,json=resourceAttributes" json:"resource_attributes,omitempty"`
-	// Active time in milliseconds: time without a pause of more than 15 s; null when the timeline is empty.
+	// Active time in milliseconds: time without a pause of more than 15 seconds; null when the timeline is empty.
 	ActiveTimeMs *float64 `protobuf:"fixed64,40,opt,name=active_time_ms,json=activeTimeMs" json:"active_time_ms,omitempty"`
 	// Time of the longer pauses in milliseconds; null when the timeline is empty.
 	IdleTimeMs    *float64 `protobuf:"fixed64,41,opt,name=idle_time_ms,json=idleTimeMs" json:"idle_time_ms,omitempty"`
@@ -800,9 +800,9 @@ type SessionReplayManifest struct {
 	TotalByteSize float64 `protobuf:"fixed64,5,opt,name=total_byte_size,json=totalByteSize" json:"total_byte_size,omitempty"`
 	// Most chunks on a page of events: 40.
 	MaxChunksPerRequest uint32 `protobuf:"varint,6,opt,name=max_chunks_per_request,json=maxChunksPerRequest" json:"max_chunks_per_request,omitempty"`
-	// Sum of `byte_size` that always fits in one page of events: 6000000.
+	// Sum of `byte_size` that always fits in one page of events: 6,000,000 bytes.
 	MaxBytesPerRequest float64 `protobuf:"fixed64,7,opt,name=max_bytes_per_request,json=maxBytesPerRequest" json:"max_bytes_per_request,omitempty"`
-	// True when the recording has more than 20000 chunks; `chunks` then holds the first ones.
+	// True when the recording has more than 20,000 chunks; `chunks` then holds the first ones.
 	Truncated     bool `protobuf:"varint,8,opt,name=truncated" json:"truncated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -5,13 +5,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
 const (
-	// MaxAgentSpans is the highest number of spans that is read for a session.
-	MaxAgentSpans = 10_000
 	// maxAgentLinks is the highest number of spans whose parents are read for a session. A service may trace far more than its agents.
 	maxAgentLinks = 100_000
 )
@@ -310,7 +309,7 @@ func agentColumns(payload string) string {
 	) + ` AS Answered`
 }
 
-// AgentSessionSpans gives the AgentSpanRow rows of a session in order of time. It gives at most MaxAgentSpans + 1 rows.
+// AgentSessionSpans gives the AgentSpanRow rows of a session in order of time. It gives at most limits.AgentSpans + 1 rows.
 func AgentSessionSpans(w query.Window, session string, payload int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := agentConditions(b, w)
@@ -347,7 +346,7 @@ FROM
 )
 WHERE Session = %s
 ORDER BY Timestamp, SpanId
-LIMIT %s`, withSession(agentColumns(b.Bind("payload", "UInt32", int64(payload))), c), id, b.Bind("limit", "UInt32", int64(MaxAgentSpans+1))))
+LIMIT %s`, withSession(agentColumns(b.Bind("payload", "UInt32", int64(payload))), c), id, b.Bind("limit", "UInt32", int64(limits.AgentSpans+1))))
 	return statement.Colocated()
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -42,7 +43,7 @@ type AgentToolRow struct {
 	Last        time.Time `ch:"Last"`
 }
 
-// AgentTools gives one AgentToolRow for all calls together and one for each tool, busiest tool first. It gives at most 200 tools.
+// AgentTools gives one AgentToolRow for all calls together and one for each tool, busiest tool first. It gives at most AgentTools tools.
 func AgentTools(w query.Window, f AgentFilters, contains string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := toolConditions(b, f)
@@ -65,7 +66,7 @@ FROM
 )
 GROUP BY ROLLUP(Tool)
 ORDER BY Tool = '' DESC, Calls DESC, Tool
-LIMIT 201`, withSessionOf(b, w, `Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c)))
+LIMIT %d`, withSessionOf(b, w, `Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c), limits.AgentTools+1))
 }
 
 // AgentFailureRow is a row of AgentToolFailures.
@@ -86,7 +87,7 @@ func failedCalls(b *sqlbuild.Builder, w query.Window, f AgentFilters, columns st
 	return withSessionOf(b, w, columns, c)
 }
 
-// AgentToolFailures gives an AgentFailureRow for each kind of failure, most frequent first, at most 20. With a fingerprint it
+// AgentToolFailures gives an AgentFailureRow for each kind of failure, most frequent first, at most AgentFailures. With a fingerprint it
 // gives only that kind. A row holds the times of at most 5000 failures.
 func AgentToolFailures(w query.Window, f AgentFilters, fingerprint *uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
@@ -115,7 +116,7 @@ FROM
 WHERE %s
 GROUP BY Fingerprint
 ORDER BY Failures DESC, Fingerprint
-LIMIT 20`, reads, only))
+LIMIT %d`, reads, only, limits.AgentFailures))
 }
 
 // AgentCountRow is a row of AgentFailureCounts.
@@ -126,7 +127,7 @@ type AgentCountRow struct {
 }
 
 // AgentFailureCounts gives the AgentCountRow rows of one failure, counted by message, service, agent, environment and session.
-// Each list has the 20 most frequent values, most frequent first.
+// Each list has the AgentFailures most frequent values, most frequent first.
 func AgentFailureCounts(w query.Window, f AgentFilters, fingerprint uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	reads := failedCalls(
@@ -144,7 +145,7 @@ ARRAY JOIN [('message', substringUTF8(Message, 1, 500)), ('service', Service), (
 WHERE Fingerprint = %s AND Name != ''
 GROUP BY Kind, Name
 ORDER BY Failures DESC, Kind, Name
-LIMIT 20 BY Kind`, reads, b.Bind("fingerprint", "UInt64", fingerprint)))
+LIMIT %d BY Kind`, reads, b.Bind("fingerprint", "UInt64", fingerprint), limits.AgentFailures))
 }
 
 // AgentFailureSamples gives the AgentSpanRow rows of one failure, newest first.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -82,10 +83,10 @@ type ErrorGroupRow struct {
 }
 
 // environmentSplit gives the columns SplitNames, SplitCounts and SplitEstimated: the rows of a group by environment.
-const environmentSplit = `(arraySlice(arrayReverseSort(e -> (e.3, e.1), arrayZip(
-        (sumMap([toString(Environment)], [toUInt64(1)], [SampleRate]) AS sums).1, sums.2, sums.3)), 1, 20) AS split).1 AS SplitNames,
+var environmentSplit = fmt.Sprintf(`(arraySlice(arrayReverseSort(e -> (e.3, e.1), arrayZip(
+        (sumMap([toString(Environment)], [toUInt64(1)], [SampleRate]) AS sums).1, sums.2, sums.3)), 1, %d) AS split).1 AS SplitNames,
     split.2 AS SplitCounts,
-    split.3 AS SplitEstimated`
+    split.3 AS SplitEstimated`, limits.ErrorNames)
 
 // ErrorGroups gives ErrorGroupRow rows in the named order, highest first. The orders are count, estimated_count, last_seen and
 // first_seen.
@@ -104,20 +105,21 @@ func ErrorGroups(w query.Window, f ErrorFilters, order string, offset, limit int
     argMax(TopFrame, Timestamp) AS Frame,
     count() AS Occurrences,
     sum(SampleRate) AS Estimated,
-    arraySort(groupUniqArray(20)(ServiceName)) AS Services,
+    arraySort(groupUniqArray(%[5]d)(ServiceName)) AS Services,
     uniqExact(ServiceName) AS ServiceCount,
     uniqCombined64(TraceId) AS Traces,
-    arraySort(groupUniqArrayIf(20)(Environment, Environment != '')) AS Environments,
+    arraySort(groupUniqArrayIf(%[5]d)(Environment, Environment != '')) AS Environments,
     min(Timestamp) AS First,
     max(Timestamp) AS Last,
     countIf(NOT HasException) AS NoException,
     sumIf(SampleRate, NOT HasException) AS EstimatedNoException,
-    %s
+    %[1]s
 FROM error_events
-WHERE %s
+WHERE %[2]s
 GROUP BY FingerprintHash
-ORDER BY %s DESC, FingerprintHash
-LIMIT %s OFFSET %s`, environmentSplit, c.Join(4), column, b.Bind("limit", "UInt32", int64(limit)), b.Bind("offset", "UInt32", int64(offset))))
+ORDER BY %[3]s DESC, FingerprintHash
+LIMIT %[4]s OFFSET %[6]s`, environmentSplit, c.Join(4), column, b.Bind("limit", "UInt32", int64(limit)), limits.ErrorNames,
+		b.Bind("offset", "UInt32", int64(offset))))
 }
 
 // ErrorTotalsRow is the row of ErrorTotals.

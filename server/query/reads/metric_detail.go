@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -111,7 +112,7 @@ type MetricAttributeRow struct {
 func MetricAttributes(m MetricLatest) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	sql := fmt.Sprintf(
-		`SELECT Pair.1 AS Resource, Pair.2 AS Key, uniq(Pair.3) AS Count, arraySlice(arraySort(groupUniqArray(1000)(Pair.3)), 1, 10) AS Some
+		`SELECT Pair.1 AS Resource, Pair.2 AS Key, uniq(Pair.3) AS Count, arraySlice(arraySort(groupUniqArray(1000)(Pair.3)), 1, %d) AS Some
 FROM
 (
     SELECT arrayJoin(arrayConcat(
@@ -129,6 +130,7 @@ FROM
 GROUP BY Resource, Key
 ORDER BY Resource, Key
 LIMIT 1000`,
+		limits.MetricAttributeValues,
 		m.Type,
 		m.where(b).Join(12),
 	)

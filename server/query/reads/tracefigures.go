@@ -3,6 +3,7 @@ package reads
 import (
 	"fmt"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -31,9 +32,9 @@ func TraceFigures(w query.Window, ids []string) sqlbuild.Statement {
     TraceId,
     count() AS Spans,
     countIf(HasError) AS Errors,
-    arraySort(groupUniqArray(50)(toString(ServiceName))) AS Services,
+    arraySort(groupUniqArray(%d)(toString(ServiceName))) AS Services,
     substringUTF8(argMaxIf(%s, Timestamp, StatusCode = 'Error'), 1, 300) AS Message
 FROM spans
 WHERE %s
-GROUP BY TraceId`, failureMessage, c.Join(4)))
+GROUP BY TraceId`, limits.SummaryServices, failureMessage, c.Join(4)))
 }

@@ -7,6 +7,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -14,8 +15,6 @@ import (
 )
 
 const (
-	// MaxOptions is the highest number of values listed for a variable.
-	MaxOptions = 100
 	// optionRows is the number of latest rows that are searched for values.
 	optionRows = 200_000
 	// optionSlice is the last part of a window, which is read first.
@@ -69,7 +68,7 @@ func (r *Resolver) Options(
 		return out, nil
 	}
 	source, f := field(v.GetSource())
-	list := reads.AttributeValueList{Source: source, Slice: w, Field: &f, Search: search, MaxRows: optionRows, MaxDistinct: MaxOptions}
+	list := reads.AttributeValueList{Source: source, Slice: w, Field: &f, Search: search, MaxRows: optionRows, MaxDistinct: limits.VariableValues}
 	statement := reads.AttributeValues
 	if query.RollupColumn(source, f) != "" {
 		statement = reads.RolledUpValues
@@ -118,7 +117,7 @@ func (j *job) lists(ctx context.Context, sql string) (map[string][]string, error
 		if err != nil {
 			return nil, err
 		}
-		if len(options) == MaxOptions {
+		if len(options) == limits.VariableValues {
 			j.warn("The variable " + name + " stands for its " + "100 most frequent values.")
 		}
 		list := []string{}

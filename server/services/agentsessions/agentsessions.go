@@ -22,7 +22,6 @@ const (
 	maxSessionWindow = limits.AgentSessionWindow
 	// trendBuckets is the approximate number of buckets of a trend.
 	trendBuckets = 24
-	maxVariants  = 10
 	// tracesAtOnce is the number of traces of which one statement reads the parents of spans.
 	tracesAtOnce = 500
 )
@@ -110,8 +109,8 @@ func (s *Service) GetAgentSession(ctx context.Context, req *svcv2.GetAgentSessio
 		return nil, apierr.New(apierr.AgentSessionNotFound, "This organization has no agent session with this id in the window.",
 			apierr.Param("session_id"))
 	}
-	res := &svcv2.AgentSession{Id: req.GetSessionId(), Truncated: len(rows) > reads.MaxAgentSpans}
-	for _, r := range rows[:min(len(rows), reads.MaxAgentSpans)] {
+	res := &svcv2.AgentSession{Id: req.GetSessionId(), Truncated: len(rows) > limits.AgentSpans}
+	for _, r := range rows[:min(len(rows), limits.AgentSpans)] {
 		res.Spans = append(res.Spans, toSpan(r))
 	}
 	parents := parentsOf(res.GetSpans())
@@ -223,7 +222,7 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 	for _, r := range counts {
 		c := &svcv2.AgentCount{Kind: r.Kind, Name: r.Name, Count: float64(r.Count)}
 		switch {
-		case r.Kind == "message" && len(res.Variants) < maxVariants:
+		case r.Kind == "message" && len(res.Variants) < limits.AgentMessages:
 			res.Variants = append(res.Variants, c)
 		case r.Kind == "session":
 			res.Sessions = append(res.Sessions, c)

@@ -14,13 +14,6 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-const (
-	// overviewOperations is the highest number of operations in an overview.
-	overviewOperations = 25
-	// maxReleases is the highest number of versions listed for a service.
-	maxReleases = 100
-)
-
 // GetServiceOverview reads a service over time, and its operations.
 func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceOverviewRequest) (*svcv2.ServiceOverview, error) {
 	org, r, err := s.ask(ctx, req, req.DeploymentEnvironment, req.BucketSeconds)
@@ -37,7 +30,7 @@ func (s *Service) GetServiceOverview(ctx context.Context, req *svcv2.GetServiceO
 		}
 	}
 	operations, err := read.All[reads.OperationRow](ctx, s.warehouse, org,
-		reads.ServiceOperations(r, "", limits.DefaultApdex, 0, overviewOperations).Until(r.Window.End))
+		reads.ServiceOperations(r, "", limits.DefaultApdex, 0, limits.ServiceOperations).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +152,7 @@ func (s *Service) ListServiceReleases(ctx context.Context, req *svcv2.ListServic
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.All[reads.ReleaseRow](ctx, s.warehouse, org, reads.ServiceReleases(r, maxReleases).Until(r.Window.End))
+	rows, err := read.All[reads.ReleaseRow](ctx, s.warehouse, org, reads.ServiceReleases(r, limits.ServiceReleases).Until(r.Window.End))
 	if err != nil {
 		return nil, err
 	}

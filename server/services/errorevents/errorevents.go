@@ -23,7 +23,7 @@ const (
 	// lookBack is the time in which the last occurrence is searched if the caller gives no window.
 	lookBack   = limits.ErrorLookBack
 	maxSamples = limits.ErrorSamples
-	maxRelated = 10
+	maxRelated = limits.RelatedErrors
 	// traceReach is how far around the occurrences the other errors of their traces are searched.
 	traceReach = time.Hour
 )

@@ -28,8 +28,7 @@ const (
 	// maxSeries is the highest number of series that a metric should have in an hour.
 	maxSeries = 5_000
 	// maxNames is the highest number of names that the spans of a service should have.
-	maxNames    = 500
-	maxAffected = 20
+	maxNames = 500
 	// mostFailing is the highest number of failing scrape targets that the audit counts.
 	mostFailing = 1000
 	// maxStarts is how often a series of a counter may begin in an hour.
@@ -272,7 +271,7 @@ func (e *evidence) audit(available bool) *svcv2.SetupAudit {
 			row.Status = "pass"
 			out.Summary.Pass++
 		default:
-			row.Status, row.AffectedCount, row.Affected = "fail", int32(len(v.affected)), v.affected[:min(len(v.affected), maxAffected)]
+			row.Status, row.AffectedCount, row.Affected = "fail", int32(len(v.affected)), v.affected[:min(len(v.affected), limits.AffectedObjects)]
 			switch c.severity {
 			case critical:
 				out.Summary.Critical++

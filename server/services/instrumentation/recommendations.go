@@ -8,6 +8,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
@@ -57,9 +58,6 @@ func (s *Service) ListInstrumentationRecommendations(
 	return res, nil
 }
 
-// mostServices is the highest number of services that a recommendation names.
-const mostServices = 20
-
 // servicesOf lists the services in which a recommendation was found.
 func servicesOf(r store.Recommendation, senders []sender) []*svcv2.RecommendationService {
 	alone, beside, _, _ := divide(senders, r.SourceKey, 0)
@@ -68,7 +66,7 @@ func servicesOf(r store.Recommendation, senders []sender) []*svcv2.Recommendatio
 		list = beside
 	}
 	var out []*svcv2.RecommendationService
-	for _, s := range list[:min(len(list), mostServices)] {
+	for _, s := range list[:min(len(list), limits.RecommendationServices)] {
 		out = append(out, &svcv2.RecommendationService{Name: s.ServiceName, Spans: float64(s.Old), Both: float64(s.Both)})
 	}
 	return out

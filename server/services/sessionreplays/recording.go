@@ -22,10 +22,8 @@ import (
 const (
 	maxManifest = limits.RecordingManifest
 	maxChunks   = limits.RecordingPage
-	// maxPayload is the size of events that always fits on a page. In recordings, JSON inside of JSON grows by at most a third.
-	maxPayload = 6_000_000
-	// maxEncoded is the largest body of a page of events.
-	maxEncoded = 8_000_000
+	maxPayload  = limits.RecordingPayload
+	maxEncoded  = limits.RecordingAnswer
 	// chunkOverhead is more than a chunk takes in the body besides its events.
 	chunkOverhead = 256
 )
@@ -153,15 +151,15 @@ func checkSize(rows []reads.ChunkRow) error {
 func tooLarge(chunks int) error {
 	if chunks == 1 {
 		return apierr.New(apierr.SessionReplayRangeTooLarge,
-			fmt.Sprintf("This chunk is larger than %d bytes, the limit of an answer. Skip it with from_chunk_seq.", maxEncoded),
+			fmt.Sprintf("This chunk is larger than %s, the limit of an answer. Skip it with from_chunk_seq.", limits.Size(maxEncoded)),
 			apierr.Param("from_chunk_seq"))
 	}
 	return apierr.New(
 		apierr.SessionReplayRangeTooLarge,
 		fmt.Sprintf(
-			"The %d chunks are larger than the %d bytes that an answer may have. Ask for fewer chunks: the manifest has their sizes.",
+			"The %d chunks are larger than the %s that an answer may have. Ask for fewer chunks: the manifest has their sizes.",
 			chunks,
-			maxEncoded,
+			limits.Size(maxEncoded),
 		),
 		apierr.Param("limit"),
 	)

@@ -82,12 +82,12 @@ type SessionReplaysServiceClient interface {
 	GetSessionReplay(context.Context, *v2.GetSessionReplayRequest) (*v2.SessionReplay, error)
 	// Get the manifest of a session replay.
 	//
-	// Returns the chunks of a recording, in order, without their events, at most 20000. A player plans its reads with them.
+	// Returns the chunks of a recording, in order, without their events, at most 20,000. A player plans its reads with them.
 	GetSessionReplayManifest(context.Context, *v2.GetSessionReplayManifestRequest) (*v2.SessionReplayManifest, error)
 	// Get the events of a session replay.
 	//
 	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40
-	// chunks, even with a higher `limit`. A page of more than 8 MB is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
+	// chunks, even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
 	// manifest has the sizes of the chunks.
 	GetSessionReplayEvents(context.Context, *v2.GetSessionReplayEventsRequest) (*v2.GetSessionReplayEventsResponse, error)
 	// Get the transcript of a session replay.
@@ -269,12 +269,12 @@ type SessionReplaysServiceHandler interface {
 	GetSessionReplay(context.Context, *v2.GetSessionReplayRequest) (*v2.SessionReplay, error)
 	// Get the manifest of a session replay.
 	//
-	// Returns the chunks of a recording, in order, without their events, at most 20000. A player plans its reads with them.
+	// Returns the chunks of a recording, in order, without their events, at most 20,000. A player plans its reads with them.
 	GetSessionReplayManifest(context.Context, *v2.GetSessionReplayManifestRequest) (*v2.SessionReplayManifest, error)
 	// Get the events of a session replay.
 	//
 	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40
-	// chunks, even with a higher `limit`. A page of more than 8 MB is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
+	// chunks, even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
 	// manifest has the sizes of the chunks.
 	GetSessionReplayEvents(context.Context, *v2.GetSessionReplayEventsRequest) (*v2.GetSessionReplayEventsResponse, error)
 	// Get the transcript of a session replay.

@@ -1,4 +1,5 @@
 import type { SessionReplayChunk, SessionReplayManifest } from "../gen/api";
+import { RecordingPage, RecordingPayload } from "../gen/limits";
 
 /** A chunk that is larger than this is left out: a browser would stand still while it reads it. */
 export const largestChunk = 8 << 20;
@@ -14,7 +15,7 @@ export type Plan = { reads: Read[]; missing: number; tooLarge: number; useless: 
 
 /** planOf cuts a recording into answers, in the order of the chunks. After a gap it goes on at the next full picture of a page. */
 export function planOf(m: SessionReplayManifest): Plan {
-  const most = { chunks: m.maxChunksPerRequest || 40, bytes: m.maxBytesPerRequest || 6_000_000 };
+  const most = { chunks: m.maxChunksPerRequest || RecordingPage, bytes: m.maxBytesPerRequest || RecordingPayload.bytes };
   const plan: Plan = { reads: [], missing: 0, tooLarge: 0, useless: 0, bytes: 0 };
   let next = 0;
   let complete = false; // the page that the chunk changes is known

@@ -1,0 +1,64 @@
+package limits
+
+// Parts of an answer that a caller cannot ask more of.
+const (
+	// AgentSpans is how many spans of an agent session one answer holds.
+	AgentSpans = 10_000
+	// AgentTools is how many tools of agents are listed, AgentFailures how many kinds of failures of a tool, and how many values each count
+	// of one failure gives. AgentMessages is how many different messages a failure shows.
+	AgentTools    = 200
+	AgentFailures = 20
+	AgentMessages = 10
+	// ServiceOperations and ServiceReleases are for one service, SummaryServices is for one trace.
+	ServiceOperations = 25
+	ServiceReleases   = 100
+	SummaryServices   = 50
+	// RelatedErrors are other errors in the traces of an error, ErrorNames its services, and its environments.
+	RelatedErrors = 10
+	ErrorNames    = 20
+	// MetricAttributeValues is how many values of an attribute the details of a metric show.
+	MetricAttributeValues = 10
+	// VariableValues is how many values a variable of a dashboard offers.
+	VariableValues = 100
+	// DiagnosedCauses and DiagnosedErrors are for the diagnosis of a service, ComparedCauses is for a comparison of two periods.
+	DiagnosedCauses = 8
+	DiagnosedErrors = 10
+	ComparedCauses  = 10
+	// SlowerOperations is how many operations that became slower are listed. Each has SlowerSpans spans in both periods.
+	SlowerOperations = 5
+	SlowerSpans      = 5
+	// PathSpans is how many spans of a critical path are shown, RepeatedOperations how many operations that ran RepeatedRuns times or more
+	// often under one span.
+	PathSpans          = 8
+	RepeatedOperations = 3
+	RepeatedRuns       = 5
+	// RecommendationServices is how many services a recommendation names, AffectedObjects how many objects a check of the setup names.
+	RecommendationServices = 20
+	AffectedObjects        = 20
+)
+
+func answers() []Limit {
+	return []Limit{
+		count("AgentSpans", AgentSpans, "An agent session is read with at most %s spans."),
+		count("AgentTools", AgentTools, "At most %s tools of agents are listed."),
+		count("AgentFailures", AgentFailures, "A tool of agents is shown with at most %[1]s kinds of failures, and a failure with at most %[1]s sessions."),
+		count("AgentMessages", AgentMessages, "A failure is shown with at most %s different messages."),
+		count("ServiceOperations", ServiceOperations, "The overview of a service shows its %s busiest operations."),
+		count("ServiceReleases", ServiceReleases, "A service is shown with at most %s versions."),
+		count("SummaryServices", SummaryServices, "The summary of a trace names at most %s services."),
+		count("RelatedErrors", RelatedErrors, "An error is shown with at most %s other errors of its traces."),
+		count("ErrorNames", ErrorNames, "An error is shown with at most %[1]s services and %[1]s environments."),
+		count("MetricAttributeValues", MetricAttributeValues, "An attribute of a metric is shown with at most %s values."),
+		count("VariableValues", VariableValues, "A variable of a dashboard offers at most %s values of the telemetry."),
+		count("DiagnosedCauses", DiagnosedCauses, "The diagnosis of a service names at most %s causes."),
+		count("DiagnosedErrors", DiagnosedErrors, "It names the %s most frequent errors."),
+		count("ComparedCauses", ComparedCauses, "A comparison of two periods names at most %s causes."),
+		count("SlowerOperations", SlowerOperations, "A search for slower operations returns at most %s."),
+		count("SlowerSpans", SlowerSpans, "It compares operations that have at least %s spans in both periods."),
+		count("PathSpans", PathSpans, "A critical path shows at most %s spans."),
+		count("RepeatedOperations", RepeatedOperations, "It names at most %s repeated operations."),
+		count("RepeatedRuns", RepeatedRuns, "An operation is repeated when it ran at least %s times under one span."),
+		count("RecommendationServices", RecommendationServices, "A recommendation names at most %s services."),
+		count("AffectedObjects", AffectedObjects, "A check of the setup names at most %s affected objects."),
+	}
+}
