@@ -13,6 +13,17 @@ func OneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
+// First returns the first n characters of a text.
+func First(text string, n int) string {
+	for at := range text {
+		if n == 0 {
+			return text[:at]
+		}
+		n--
+	}
+	return text
+}
+
 // Clip shortens a text to a number of characters and says how many are missing.
 func Clip(s string, most int) string {
 	n := utf8.RuneCountInString(s)

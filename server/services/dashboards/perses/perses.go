@@ -16,6 +16,7 @@ import (
 
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/widget"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Error is the reason why a document is not a Perses dashboard.
@@ -126,7 +127,7 @@ var durationForm = regexp.MustCompile(`^[1-9][0-9]{0,5}[mhdw]$`)
 // clip shortens a text to the length of a name.
 func clip(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	return cut(text, limits.DashboardName)
+	return wording.First(text, limits.DashboardName)
 }
 
 const (
@@ -136,22 +137,11 @@ const (
 
 // shorten cuts a text that is longer than a dashboard may hold, and adds a warning.
 func (m *importer) shorten(of, text string, longest int) string {
-	short := cut(text, longest)
+	short := wording.First(text, longest)
 	if short != text {
 		m.warn("The text of %s was cut after %d characters.", of, longest)
 	}
 	return short
-}
-
-// cut returns the first n characters of a text.
-func cut(text string, n int) string {
-	for at := range text {
-		if n == 0 {
-			return text[:at]
-		}
-		n--
-	}
-	return text
 }
 
 func count(n int, noun string) string {

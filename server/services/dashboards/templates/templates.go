@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/wording"
 )
 
 // Parameter is a value that the user of a template can choose.
@@ -107,7 +108,8 @@ func (t *Template) Build(values map[string]string) *svcv2.DashboardDefinition {
 		v := strings.TrimSpace(values[p.Key])
 		b.values[p.Key] = v
 		if i == 0 && v != "" {
-			name = v + " — " + name
+			of := " — " + name
+			name = wording.First(v, limits.DashboardName-utf8.RuneCountInString(of)) + of
 		}
 	}
 	def := &svcv2.DashboardDefinition{

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/svc-observability/svc/server/golden"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wirejson"
 )
 
@@ -39,6 +40,19 @@ func TestNames(t *testing.T) {
 	}
 	if Find("nope") != nil {
 		t.Error("an unknown template is found")
+	}
+}
+
+// TestLongValue checks that the name of a dashboard has room for the longest value: the value is cut, not the name of the template.
+func TestLongValue(t *testing.T) {
+	template := Find("service-health")
+	for n, want := range map[int]string{
+		limits.TemplateValue: strings.Repeat("é", limits.DashboardName-len([]rune(" — "+template.Name))) + " — " + template.Name,
+		3:                    "ééé — " + template.Name,
+	} {
+		if got := template.Build(map[string]string{"service_name": strings.Repeat("é", n)}).GetName(); got != want {
+			t.Errorf("a value of %d characters gives the name %q, want %q", n, got, want)
+		}
 	}
 }
 
