@@ -3,7 +3,7 @@ import type { AddInvestigationFindingRequest } from "../gen/api";
 import { AddInvestigationFindingRequest_text, CreateInvestigationRequest_title } from "../gen/limits";
 import { Dialog } from "../parts/dialog";
 import { errorOf, Field, FormError } from "../parts/form";
-import { line } from "../parts/format";
+import { cut, line } from "../parts/format";
 import { atMost } from "../parts/length";
 import { Load } from "../parts/states";
 import { href, Link } from "./router";
@@ -34,7 +34,7 @@ function Ask({ finding, close }: { finding: Finding; close: () => void }) {
   const create = useAct("InvestigationsService/CreateInvestigation", (a) => add.mutate({ id: a.id ?? "", ...finding, text }));
   const error = create.error ?? add.error;
   const fresh = id === "" || !found.data?.data?.some((i) => i.id === id);
-  const save = (): void => (fresh ? create.mutate({ title: title || text.slice(0, 120) }) : add.mutate({ id, ...finding, text }));
+  const save = (): void => (fresh ? create.mutate({ title: title || cut(text, 120).kept }) : add.mutate({ id, ...finding, text }));
   if (done) {
     return (
       <Dialog title="Kept" close={close}>
@@ -84,7 +84,7 @@ function Ask({ finding, close }: { finding: Finding; close: () => void }) {
                 className="field"
                 {...atMost(CreateInvestigationRequest_title)}
                 value={title}
-                placeholder={text.slice(0, 100)}
+                placeholder={cut(text, 100).kept}
                 onChange={(e) => setTitle(e.target.value)}
               />
             )}

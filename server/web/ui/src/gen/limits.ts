@@ -61,3 +61,4 @@ export const TemplateValue = { characters: 200 };
 export const TimeseriesWindow = 2678400000;
 export const TransitionErrorIssueRequest_fixed_in_version = { characters: 200 };
 export const UpdateInvestigationRequest_assignee = { characters: 200 };
+export const VariableValue = { characters: 1024 };

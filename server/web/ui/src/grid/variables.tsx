@@ -1,6 +1,7 @@
 import { useId, useState } from "react";
 import type { DashboardVariable, VariableOption } from "../gen/api";
-import { line } from "../parts/format";
+import { VariableValue } from "../gen/limits";
+import { cut, line } from "../parts/format";
 
 export const every = "__all";
 
@@ -12,7 +13,7 @@ export function valuesOf(variables: DashboardVariable[], chosen: (name: string) 
     if (value === null) continue;
     if (value === every && !v.includeAll) continue;
     if (v.type === "custom" && value !== every && value !== v.defaultValue && !(v.options ?? []).some((o) => o.value === value)) continue;
-    out[v.name ?? ""] = value.slice(0, 1024);
+    out[v.name ?? ""] = cut(value, VariableValue.characters).kept;
   }
   return out;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { block, count, duration, line, percent, rate, slot, slots, stretch } from "./format";
+import { block, count, cut, duration, line, percent, rate, slot, slots, stretch } from "./format";
 import { whole } from "./histogram";
 import { resolve, typed, windowOf } from "./time";
 
@@ -30,6 +30,16 @@ test("hostile text shows as text of one line, without codes that move or hide ot
   expect(line("x".repeat(5000)).length).toBe(2001);
   expect(block("a\nb\u0000\u0007")).toBe("a\nb��");
   expect(block("y".repeat(300_000))).toContain("100000 more characters");
+});
+
+test("texts are cut in characters, as limits count them", () => {
+  expect(cut("a😀é", 3)).toEqual({ kept: "a😀é", left: 0 });
+  expect(cut("a😀é", 2)).toEqual({ kept: "a😀", left: 1 });
+  expect(cut("😀😀😀", 1)).toEqual({ kept: "😀", left: 2 });
+  expect(cut("", 0)).toEqual({ kept: "", left: 0 });
+  expect(line("😀".repeat(2000))).toBe("😀".repeat(2000));
+  expect(line("😀".repeat(2001))).toBe(`${"😀".repeat(2000)}…`);
+  expect(block("😀".repeat(6), 4)).toBe("😀😀😀😀\n… 2 more characters");
 });
 
 test("windows", () => {

@@ -96,11 +96,23 @@ export function slots(names: string[]): Map<string, number> {
   return out;
 }
 
+/** cut keeps the first characters of a text, as the API counts them: in code points. Left is the number of the others. */
+export function cut(text: string, most: number): { kept: string; left: number } {
+  if (text.length <= most) return { kept: text, left: 0 };
+  let end = text.length;
+  let n = 0;
+  for (let i = 0; i < text.length; n++) {
+    if (n === most) end = i;
+    i += text.codePointAt(i)! > 0xffff ? 2 : 1;
+  }
+  return { kept: text.slice(0, end), left: Math.max(0, n - most) };
+}
+
 /** Text of telemetry on one line: control characters and marks of direction become visible or go, and the length is bounded. */
 export function line(text: string, most = 2000): string {
-  const cut = text.length > most ? `${text.slice(0, most)}…` : text;
+  const { kept, left } = cut(text, most);
   // biome-ignore lint: control characters are the purpose
-  return cut
+  return (left ? `${kept}…` : kept)
     .replace(/[\r\n\t]+/g, " ")
     .replace(/[\u0000-\u001f\u007f\u0080-\u009f]/g, "�")
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
@@ -108,7 +120,8 @@ export function line(text: string, most = 2000): string {
 
 /** Text of several lines, without terminal codes and marks of direction. */
 export function block(text: string, most = 200_000): string {
-  const cut = text.length > most ? `${text.slice(0, most)}\n… ${text.length - most} more characters` : text;
+  const { kept, left } = cut(text, most);
+  const shown = left ? `${kept}\n… ${left} more characters` : kept;
   // biome-ignore lint: control characters are the purpose
-  return cut.replace(/[\u0000-\u0008\u000b-\u001f\u007f\u0080-\u009f]/g, "�").replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
+  return shown.replace(/[\u0000-\u0008\u000b-\u001f\u007f\u0080-\u009f]/g, "�").replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "");
 }

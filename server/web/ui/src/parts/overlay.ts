@@ -1,4 +1,5 @@
 import type uPlot from "uplot";
+import { cut } from "./format";
 
 /** A moment on the axis of time, as a release or a marker. */
 export type Mark = { at: number; label: string; color?: string };
@@ -74,7 +75,7 @@ export function drawLevels(u: uPlot, levels: Level[], marks: Mark[], paint: Pain
     ctx.lineTo(x + 4 * px, top);
     ctx.lineTo(x, top + 6 * px);
     ctx.fill();
-    const text = m.label.length > 22 ? `${m.label.slice(0, 21)}…` : m.label;
+    const text = m.label.length > 22 ? `${cut(m.label, 21).kept}…` : m.label;
     const long = ctx.measureText(text).width;
     if (x > free && x + long + 10 * px < left + width) {
       ctx.fillText(text, x + 6 * px, top);
