@@ -9,7 +9,8 @@
 // server/contract reads the comments of all messages, enums, services and files. Its table binds each number in them to its constant, or
 // lists it as a figure that is no limit, with the reason. It passes over the number of a rule of the same field, which TestBounds binds.
 // When a constant changes, the test names each comment that is now wrong. TestDefaults reads the numbers of fields that a request leaves
-// out, as in "20 when left out". TestDocumentFigures does the same for the pages of docs/ that people write by hand, with one list of figures for each page.
+// out, as in "20 when left out". TestDocumentFigures does the same for the pages of docs/ that people write by hand, with one list of
+// figures for each page.
 //
 // Internal sizes, such as buffers and pools, stay in the package that uses them.
 package limits

@@ -79,8 +79,8 @@ type SessionReplaySummary struct {
 	TraceCount uint32 `protobuf:"varint,25,opt,name=trace_count,json=traceCount" json:"trace_count,omitempty"`
 	// True when chunks of a recording are stored.
 	Recorded bool `protobuf:"varint,26,opt,name=recorded" json:"recorded,omitempty"`
-	// Tags: exactly one of bot, bounce, idle, glance and engaged, and also signed_in and new_visitor where they apply. A bounce is
-	// shorter than 5 seconds and has no clicks. An idle session has at most one page, no clicks, and lasts 30 seconds or more. A glance has at most
+	// Tags: exactly one of bot, bounce, idle, glance and engaged, and also signed_in and new_visitor where they apply. A bounce is shorter
+	// than 5 seconds and has no clicks. An idle session has at most one page, no clicks, and lasts 30 seconds or more. A glance has at most
 	// one page, at most 2 clicks, no errors, and lasts less than 30 seconds.
 	Tags []string `protobuf:"bytes,27,rep,name=tags" json:"tags,omitempty"`
 	// Number of events that match the filter `events`; present only when the request has this filter.

@@ -60,8 +60,8 @@ type SessionReplaysServiceClient interface {
 	GetSessionReplayManifest(ctx context.Context, in *GetSessionReplayManifestRequest, opts ...grpc.CallOption) (*SessionReplayManifest, error)
 	// Get the events of a session replay.
 	//
-	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40
-	// chunks, even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
+	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40 chunks,
+	// even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
 	// manifest has the sizes of the chunks.
 	GetSessionReplayEvents(ctx context.Context, in *GetSessionReplayEventsRequest, opts ...grpc.CallOption) (*GetSessionReplayEventsResponse, error)
 	// Get the transcript of a session replay.
@@ -193,8 +193,8 @@ type SessionReplaysServiceServer interface {
 	GetSessionReplayManifest(context.Context, *GetSessionReplayManifestRequest) (*SessionReplayManifest, error)
 	// Get the events of a session replay.
 	//
-	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40
-	// chunks, even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
+	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40 chunks,
+	// even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
 	// manifest has the sizes of the chunks.
 	GetSessionReplayEvents(context.Context, *GetSessionReplayEventsRequest) (*GetSessionReplayEventsResponse, error)
 	// Get the transcript of a session replay.

@@ -86,8 +86,8 @@ type SessionReplaysServiceClient interface {
 	GetSessionReplayManifest(context.Context, *v2.GetSessionReplayManifestRequest) (*v2.SessionReplayManifest, error)
 	// Get the events of a session replay.
 	//
-	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40
-	// chunks, even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
+	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40 chunks,
+	// even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
 	// manifest has the sizes of the chunks.
 	GetSessionReplayEvents(context.Context, *v2.GetSessionReplayEventsRequest) (*v2.GetSessionReplayEventsResponse, error)
 	// Get the transcript of a session replay.
@@ -273,8 +273,8 @@ type SessionReplaysServiceHandler interface {
 	GetSessionReplayManifest(context.Context, *v2.GetSessionReplayManifestRequest) (*v2.SessionReplayManifest, error)
 	// Get the events of a session replay.
 	//
-	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40
-	// chunks, even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
+	// Returns the chunks of a recording, in order, each with its events as JSON text for an rrweb player. A page holds at most 40 chunks,
+	// even with a higher `limit`. A page of more than 8,000,000 bytes is refused: ask for fewer chunks with `limit` or `to_chunk_seq`. The
 	// manifest has the sizes of the chunks.
 	GetSessionReplayEvents(context.Context, *v2.GetSessionReplayEventsRequest) (*v2.GetSessionReplayEventsResponse, error)
 	// Get the transcript of a session replay.
