@@ -32,36 +32,38 @@ type signalRequest interface {
 	GetGroupBy() string
 }
 
-// SignalTimeseries reads the request of a signal's timeseries method. filter reads the conditions of the request.
-func SignalTimeseries(s Source, req interface {
+// TimeseriesRequest is the request of a signal's timeseries method.
+type TimeseriesRequest interface {
 	signalRequest
 	GetBucketSeconds() int32
 	GetSeriesLimit() int32
-}, filter func() (Filter, error),
-) (SignalQuery, error) {
-	q, err := signalQuery(s, req, limits.TimeseriesWindow, filter)
+}
+
+// BreakdownRequest is the request of a signal's breakdown method.
+type BreakdownRequest interface {
+	signalRequest
+	GetLimit() int32
+}
+
+// SignalTimeseries reads the request of a signal's timeseries method. complete adds the conditions, and the fields that only this signal
+// has.
+func SignalTimeseries(s Source, req TimeseriesRequest, complete func(*SignalQuery) error) (SignalQuery, error) {
+	q, err := signalQuery(s, req, limits.TimeseriesWindow, complete)
 	q.BucketSeconds, q.SeriesLimit = req.GetBucketSeconds(), req.GetSeriesLimit()
 	return q, err
 }
 
 // SignalBreakdown reads the request of a signal's breakdown method, like SignalTimeseries.
-func SignalBreakdown(s Source, req interface {
-	signalRequest
-	GetLimit() int32
-}, filter func() (Filter, error),
-) (SignalQuery, error) {
-	q, err := signalQuery(s, req, limits.BreakdownWindow, filter)
+func SignalBreakdown(s Source, req BreakdownRequest, complete func(*SignalQuery) error) (SignalQuery, error) {
+	q, err := signalQuery(s, req, limits.BreakdownWindow, complete)
 	q.RowLimit = req.GetLimit()
 	return q, err
 }
 
-// signalQuery reports a fault of the window before those of the filter.
-func signalQuery(s Source, req signalRequest, longest time.Duration, filter func() (Filter, error)) (q SignalQuery, err error) {
+// signalQuery reports a fault of the window before those of the rest.
+func signalQuery(s Source, req signalRequest, longest time.Duration, complete func(*SignalQuery) error) (q SignalQuery, err error) {
 	q = SignalQuery{Source: s, Aggregation: req.GetAggregation(), Where: req.GetWhere(), GroupBy: req.GetGroupBy()}
 	if q.Window, err = NewWindow(req.GetStartTime(), req.GetEndTime(), longest); err != nil {
-		return q, err
-	}
-	if q.Filter, err = filter(); err != nil {
 		return q, err
 	}
 	// Some signals have these fields.
@@ -71,7 +73,7 @@ func signalQuery(s Source, req signalRequest, longest time.Duration, filter func
 	if r, ok := req.(interface{ GetApdexThresholdMs() float64 }); ok {
 		q.ApdexThresholdMs = r.GetApdexThresholdMs()
 	}
-	return q, nil
+	return q, complete(&q)
 }
 
 // Request makes the request for the engine. Errors are *Invalid and use the field names of the method.

@@ -8,20 +8,14 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
-	"github.com/svc-observability/svc/server/query/read"
 )
 
 // QueryLogTimeseries computes values over time.
 func (s *Service) QueryLogTimeseries(ctx context.Context, req *svcv2.QueryLogTimeseriesRequest) (*svcv2.LogTimeseries, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	q, err := query.SignalTimeseries(query.Logs, req, func() (query.Filter, error) { return query.LogFilter(req.GetFilters()) })
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.LogQueryInvalid)
+	q, result, err := s.engine.SignalTimeseries(ctx, query.Logs, req, func(q *query.SignalQuery) (err error) {
+		q.Filter, err = query.LogFilter(req.GetFilters())
+		return err
+	}, apierr.LogQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
@@ -34,15 +28,10 @@ func (s *Service) QueryLogTimeseries(ctx context.Context, req *svcv2.QueryLogTim
 
 // QueryLogBreakdown computes values of groups.
 func (s *Service) QueryLogBreakdown(ctx context.Context, req *svcv2.QueryLogBreakdownRequest) (*svcv2.LogBreakdown, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	q, err := query.SignalBreakdown(query.Logs, req, func() (query.Filter, error) { return query.LogFilter(req.GetFilters()) })
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.LogQueryInvalid)
+	q, result, err := s.engine.SignalBreakdown(ctx, query.Logs, req, func(q *query.SignalQuery) (err error) {
+		q.Filter, err = query.LogFilter(req.GetFilters())
+		return err
+	}, apierr.LogQueryInvalid)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -20,8 +19,11 @@ type asking interface {
 	GetGroupByResourceAttributeKey() string
 }
 
-// ofMetric adds the metric and the key of the group.
-func ofMetric(q query.SignalQuery, in asking) (query.SignalQuery, error) {
+// ofMetric adds the conditions, the metric and the key of the group.
+func ofMetric(q *query.SignalQuery, in asking) (err error) {
+	if q.Filter, err = query.MetricFilter(in.GetFilters()); err != nil {
+		return err
+	}
 	q.Metric = query.Metric{Name: in.GetFilters().GetMetricName(), Type: in.GetFilters().GetMetricType()}
 	// Each scope of attributes has its own field for the key.
 	keys := map[string]string{"attribute": in.GetGroupByAttributeKey(), "resource_attribute": in.GetGroupByResourceAttributeKey()}
@@ -30,34 +32,24 @@ func ofMetric(q query.SignalQuery, in asking) (query.SignalQuery, error) {
 		field := "group_by_" + scope + "_key"
 		switch {
 		case key != "" && scope != q.GroupBy:
-			return q, (&query.Invalid{Field: field, Message: "is allowed only with the group " + scope}).API(apierr.MetricQueryInvalid)
+			return (&query.Invalid{Field: field, Message: "is allowed only with the group " + scope}).API(apierr.MetricQueryInvalid)
 		case key == "" && scope == q.GroupBy:
-			return q, (&query.Invalid{
+			return (&query.Invalid{
 				Field: field, Message: "is required for the group " + scope + ": the name of the attribute",
 			}).API(apierr.MetricQueryInvalid)
 		}
 	}
-	return q, nil
+	return nil
 }
 
 // QueryMetricsTimeseries computes values over time.
 func (s *Service) QueryMetricsTimeseries(ctx context.Context, req *svcv2.QueryMetricsTimeseriesRequest) (*svcv2.MetricTimeseries, error) {
-	org, err := read.Org(ctx)
+	complete := func(q *query.SignalQuery) error { return ofMetric(q, req) }
+	q, result, err := s.engine.SignalTimeseries(ctx, query.Metrics, req, complete, apierr.MetricQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
-	q, err := query.SignalTimeseries(query.Metrics, req, func() (query.Filter, error) { return query.MetricFilter(req.GetFilters()) })
-	if err != nil {
-		return nil, err
-	}
-	if q, err = ofMetric(q, req); err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.MetricQueryInvalid)
-	if err != nil {
-		return nil, err
-	}
-	unit, err := s.unit(ctx, org, q)
+	unit, err := s.unit(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -71,22 +63,12 @@ func (s *Service) QueryMetricsTimeseries(ctx context.Context, req *svcv2.QueryMe
 
 // QueryMetricBreakdown computes values of groups.
 func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetricBreakdownRequest) (*svcv2.MetricBreakdown, error) {
-	org, err := read.Org(ctx)
+	complete := func(q *query.SignalQuery) error { return ofMetric(q, req) }
+	q, result, err := s.engine.SignalBreakdown(ctx, query.Metrics, req, complete, apierr.MetricQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
-	q, err := query.SignalBreakdown(query.Metrics, req, func() (query.Filter, error) { return query.MetricFilter(req.GetFilters()) })
-	if err != nil {
-		return nil, err
-	}
-	if q, err = ofMetric(q, req); err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.MetricQueryInvalid)
-	if err != nil {
-		return nil, err
-	}
-	unit, err := s.unit(ctx, org, q)
+	unit, err := s.unit(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +80,11 @@ func (s *Service) QueryMetricBreakdown(ctx context.Context, req *svcv2.QueryMetr
 }
 
 // unit is the unit of the requested metric.
-func (s *Service) unit(ctx context.Context, org principal.OrgID, q query.SignalQuery) (string, error) {
+func (s *Service) unit(ctx context.Context, q query.SignalQuery) (string, error) {
+	org, err := read.Org(ctx)
+	if err != nil {
+		return "", err
+	}
 	kinds, err := read.All[reads.MetricKindRow](ctx, s.warehouse, org, reads.MetricKinds(q.Window, q.Metric.Name, q.Filter.Service()))
 	for _, k := range kinds {
 		if k.MetricType == q.Metric.Type {

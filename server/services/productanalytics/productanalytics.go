@@ -10,7 +10,6 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/engine"
-	"github.com/svc-observability/svc/server/query/read"
 )
 
 // Service implements svcv2connect.ProductEventAnalyticsServiceHandler. It is safe for concurrent use.
@@ -25,15 +24,10 @@ func New(e *engine.Engine) *Service { return &Service{engine: e} }
 func (s *Service) QueryProductEventTimeseries(
 	ctx context.Context, req *svcv2.QueryProductEventTimeseriesRequest,
 ) (*svcv2.ProductEventTimeseries, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	q, err := query.SignalTimeseries(query.ProductEvents, req, func() (query.Filter, error) { return named(req.GetEventNames()), nil })
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.QueryEngineValidation)
+	q, result, err := s.engine.SignalTimeseries(ctx, query.ProductEvents, req, func(q *query.SignalQuery) error {
+		q.Filter = named(req.GetEventNames())
+		return nil
+	}, apierr.QueryEngineValidation)
 	if err != nil {
 		return nil, err
 	}
@@ -48,18 +42,13 @@ func (s *Service) QueryProductEventTimeseries(
 func (s *Service) QueryProductEventBreakdown(
 	ctx context.Context, req *svcv2.QueryProductEventBreakdownRequest,
 ) (*svcv2.ProductEventBreakdown, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	q, err := query.SignalBreakdown(query.ProductEvents, req, func() (query.Filter, error) { return named(req.GetEventNames()), nil })
-	if err != nil {
-		return nil, err
-	}
-	if req.GroupBy == nil {
-		q.GroupBy = "event_name"
-	}
-	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.QueryEngineValidation)
+	q, result, err := s.engine.SignalBreakdown(ctx, query.ProductEvents, req, func(q *query.SignalQuery) error {
+		q.Filter = named(req.GetEventNames())
+		if req.GroupBy == nil {
+			q.GroupBy = "event_name"
+		}
+		return nil
+	}, apierr.QueryEngineValidation)
 	if err != nil {
 		return nil, err
 	}

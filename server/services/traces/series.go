@@ -8,20 +8,14 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/query"
-	"github.com/svc-observability/svc/server/query/read"
 )
 
 // QueryTraceTimeseries computes values over time.
 func (s *Service) QueryTraceTimeseries(ctx context.Context, req *svcv2.QueryTraceTimeseriesRequest) (*svcv2.TraceTimeseries, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	q, err := query.SignalTimeseries(query.Traces, req, func() (query.Filter, error) { return query.TraceFilter(req.GetFilters()) })
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalTimeseries(ctx, org, q, apierr.TraceQueryInvalid)
+	q, result, err := s.engine.SignalTimeseries(ctx, query.Traces, req, func(q *query.SignalQuery) (err error) {
+		q.Filter, err = query.TraceFilter(req.GetFilters())
+		return err
+	}, apierr.TraceQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
@@ -34,15 +28,10 @@ func (s *Service) QueryTraceTimeseries(ctx context.Context, req *svcv2.QueryTrac
 
 // QueryTraceBreakdown computes values of groups.
 func (s *Service) QueryTraceBreakdown(ctx context.Context, req *svcv2.QueryTraceBreakdownRequest) (*svcv2.TraceBreakdown, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	q, err := query.SignalBreakdown(query.Traces, req, func() (query.Filter, error) { return query.TraceFilter(req.GetFilters()) })
-	if err != nil {
-		return nil, err
-	}
-	result, err := s.engine.SignalBreakdown(ctx, org, q, apierr.TraceQueryInvalid)
+	q, result, err := s.engine.SignalBreakdown(ctx, query.Traces, req, func(q *query.SignalQuery) (err error) {
+		q.Filter, err = query.TraceFilter(req.GetFilters())
+		return err
+	}, apierr.TraceQueryInvalid)
 	if err != nil {
 		return nil, err
 	}
