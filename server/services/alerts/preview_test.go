@@ -17,6 +17,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/alerting"
+	"github.com/svc-observability/svc/server/alerting/alertingtest"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query"
@@ -27,40 +28,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
-
-// replayed is a store whose rules were enabled long ago and evaluated last at the time through. It keeps the checks of commits.
-type replayed struct {
-	*store.Store
-	through time.Time
-	checks  []alerting.Check
-}
-
-func (r *replayed) AlertCursors(ctx context.Context, shard int) ([]store.AlertCursor, error) {
-	out, err := r.Store.AlertCursors(ctx, shard)
-	for i := range out {
-		out[i].EvaluatedThrough = &r.through
-	}
-	return out, err
-}
-
-func (r *replayed) AlertMemory(ctx context.Context, org principal.OrgID) (store.AlertMemory, error) {
-	out, err := r.Store.AlertMemory(ctx, org)
-	for i := range out.Rules {
-		out.Rules[i].EnabledAt = nil
-	}
-	return out, err
-}
-
-func (r *replayed) CommitAlerts(ctx context.Context, f store.Fence, org principal.OrgID, c store.AlertCommit) ([]uuid.UUID, error) {
-	for _, batch := range c.Checks {
-		checks, err := alerting.UnpackChecks(batch.Rows)
-		if err != nil {
-			return nil, err
-		}
-		r.checks = append(r.checks, checks...)
-	}
-	return r.Store.CommitAlerts(ctx, f, org, c)
-}
 
 // TestPreviewEqualsWorker lets a worker evaluate random rules over the minutes of random telemetry, and compares what it wrote with a
 // preview of each rule over the same minutes: status, value and samples of each group and minute, and the incidents.
@@ -91,12 +58,12 @@ func TestPreviewEqualsWorker(t *testing.T) {
 	}
 	reader := read.NewReader(read.Config{Warehouse: w})
 	source := alerting.NewSource(engine.New(engine.Config{Warehouse: reader, Rollups: query.AllRollups()}), reader, query.AllRollups())
-	played := &replayed{Store: st, through: time.Now().UTC().Add(-40 * time.Second).Truncate(time.Minute).Add(-14 * time.Minute)}
+	played := alertingtest.NewPast(st)
 	evaluate(t, played, source)
 
 	byRule := map[string][]alerting.Check{}
 	var first, last time.Time
-	for _, c := range played.checks {
+	for _, c := range played.Checks {
 		byRule[c.RuleID] = append(byRule[c.RuleID], c)
 		if first.IsZero() || c.At.Before(first) {
 			first = c.At
@@ -128,7 +95,7 @@ func TestPreviewEqualsWorker(t *testing.T) {
 }
 
 // evaluate lets a worker do everything that is due.
-func evaluate(t *testing.T, played *replayed, source alerting.Source) {
+func evaluate(t *testing.T, played *alertingtest.Past, source alerting.Source) {
 	t.Helper()
 	w := alerting.NewWorker(alerting.Config{
 		Store: played, Source: source, Logger: slog.New(slog.DiscardHandler),

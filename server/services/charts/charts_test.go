@@ -15,6 +15,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/alerting"
+	"github.com/svc-observability/svc/server/alerting/alertingtest"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
@@ -28,43 +29,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-// past is a store whose rules were enabled long ago and evaluated last at the time through. It keeps the checks of commits.
-type past struct {
-	*store.Store
-	through time.Time
-	checks  []alerting.Check
-}
-
-func (p *past) AlertCursors(ctx context.Context, shard int) ([]store.AlertCursor, error) {
-	out, err := p.Store.AlertCursors(ctx, shard)
-	for i := range out {
-		out[i].EvaluatedThrough = &p.through
-	}
-	return out, err
-}
-
-func (p *past) AlertMemory(ctx context.Context, org principal.OrgID) (store.AlertMemory, error) {
-	out, err := p.Store.AlertMemory(ctx, org)
-	for i := range out.Rules {
-		out.Rules[i].EnabledAt = nil
-	}
-	return out, err
-}
-
-func (p *past) CommitAlerts(ctx context.Context, f store.Fence, org principal.OrgID, c store.AlertCommit) ([]uuid.UUID, error) {
-	for _, batch := range c.Checks {
-		checks, err := alerting.UnpackChecks(batch.Rows)
-		if err != nil {
-			return nil, err
-		}
-		p.checks = append(p.checks, checks...)
-	}
-	return p.Store.CommitAlerts(ctx, f, org, c)
-}
-
 // bench is an organization with telemetry, rules, and a worker that has evaluated them.
 type bench struct {
-	*past
+	*alertingtest.Past
 
 	t         *testing.T
 	warehouse *warehouse.Warehouse
@@ -90,7 +57,7 @@ func newBench(t *testing.T) *bench {
 	}
 	s := seals(t, 1, SealPurpose)
 	b := &bench{
-		past: &past{Store: st, through: time.Now().UTC().Add(-40 * time.Second).Truncate(time.Minute).Add(-14 * time.Minute)}, t: t,
+		Past: alertingtest.NewPast(st), t: t,
 		warehouse: warehousetest.Shared(t), org: made.Organization.ID, admin: made.Admin.ID,
 		end:   time.Now().UTC().Add(-90 * time.Second).Truncate(time.Minute),
 		links: Links{BaseURL: "https://svc.example.com", Seals: s, Now: time.Now},
@@ -137,7 +104,7 @@ func (b *bench) rule(r store.AlertRule) store.AlertRule {
 func (b *bench) evaluate() {
 	b.t.Helper()
 	w := alerting.NewWorker(alerting.Config{
-		Store: b.past, Source: b.charts.cfg.Figures, Logger: slog.New(slog.DiscardHandler),
+		Store: b.Past, Source: b.charts.cfg.Figures, Logger: slog.New(slog.DiscardHandler),
 		StoredThrough: func(context.Context) (store.IngestMark, bool, error) {
 			return store.IngestMark{Through: time.Now()}, true, nil
 		},
@@ -204,7 +171,7 @@ func values(s *svcv2.ChartPictureSeries) map[int64]float64 {
 func (b *bench) compareWith(s *svcv2.ChartPictureSeries, rule, group string, until time.Time) (same int) {
 	b.t.Helper()
 	drawn := values(s)
-	for _, c := range b.checks {
+	for _, c := range b.Checks {
 		if c.RuleID != rule || c.GroupKey != group || c.At.After(until) {
 			continue
 		}
