@@ -29,14 +29,17 @@ import (
 // bed has two organizations that connected the same account, each with an issue.
 type bed struct {
 	*store.Store
-	t      *testing.T
-	hub    *githubtest.Hub
-	repo   *githubtest.Repository
-	orgs   [2]principal.OrgID
-	issues [2]uuid.UUID
-	fences map[string]store.Fence
-	now    time.Time
-	watch  *Watcher
+	t       *testing.T
+	hub     *githubtest.Hub
+	install *githubtest.Installation
+	repo    *githubtest.Repository
+	orgs    [2]principal.OrgID
+	issues  [2]uuid.UUID
+	fences  map[string]store.Fence
+	now     time.Time
+	watch   *Watcher
+	engine  *integrations.Engine
+	sums    int64
 }
 
 func must[T any](t *testing.T) func(v T, err error) T {
@@ -78,6 +81,7 @@ func open(t *testing.T, cfg store.Config) *bed {
 		b.fences[f.Kind+strconv.Itoa(f.Number)] = f
 	}
 	install := b.hub.Install("acme", "Organization", "octo")
+	b.install = install
 	install.Permissions["deployments"] = "read"
 	b.repo = b.hub.AddRepository(t, install, "shop", map[string]string{"README.md": "# Shop\n"})
 	app := must[*github.App](t)(github.New(github.Config{
@@ -86,11 +90,11 @@ func open(t *testing.T, cfg store.Config) *bed {
 		Trust: func(origins ...*url.URL) *egress.Trusted { return egress.Trust(nil, nil, origins...) },
 	}))
 	clock := func() time.Time { return b.now }
-	engine := integrations.New(integrations.Config{
+	b.engine = integrations.New(integrations.Config{
 		Store: b.Store, Setups: []integrations.Setup{{ID: github.ID, Name: "GitHub", Class: integrations.ClassSource, Provider: app}},
 		BaseURL: "http://localhost", Hash: func(s string) string { return s }, Logger: slog.New(slog.DiscardHandler), Now: clock,
 	})
-	b.watch = New(Config{Store: b.Store, Engine: engine, Logger: slog.New(slog.DiscardHandler), Now: clock})
+	b.watch = New(Config{Store: b.Store, Engine: b.engine, Logger: slog.New(slog.DiscardHandler), Now: clock})
 	for i := range b.orgs {
 		for n := 0; n == 0 || i > 0 && b.shard(i) == b.shard(0); n++ { // a look at a shard concerns one of them
 			made, err := b.CreateOrganization(ctx, store.NewOrganization{
@@ -101,28 +105,52 @@ func open(t *testing.T, cfg store.Config) *bed {
 			}
 			b.orgs[i] = made.Organization.ID
 		}
-		c := must[store.IntegrationConnection](t)(b.ConnectIntegration(ctx, b.orgs[i], store.NewIntegration{
+		must[store.IntegrationConnection](t)(b.ConnectIntegration(ctx, b.orgs[i], store.NewIntegration{
 			Provider: github.ID, BaseURL: b.hub.URL, ExternalID: strconv.FormatInt(install.ID, 10), Name: "acme",
 			Settings: []byte(`{"type":"organization","code_access":"members"}`), Seal: func(uuid.UUID) []byte { return nil },
 			Same: func(json.RawMessage) bool { return false }, Keep: func(_, now json.RawMessage) (json.RawMessage, error) { return now, nil },
 		}))
-		b.now = time.Now().UTC() // the account is due since a moment
-		must[time.Time](t)(engine.Shard(b.fences[store.WorkIntegrations+strconv.Itoa(c.Shard)]).Step(ctx))
-		at := b.now.Add(-time.Hour)
-		if err := b.FlushErrorSums(ctx, "node", int64(i+1), []store.ErrorSum{{
-			Org: b.orgs[i], Hash: "11", Service: "cart", Label: "Oops", Count: 5, Weight: 5, First: at, Last: at, Versions: map[string]time.Time{"1.0": at},
-		}}); err != nil {
-			t.Fatal(err)
-		}
-		worker := issues.NewWorker(issues.Config{
-			Store: b.Store, Events: issues.Events{FirstSeen: "new", Regression: "back", Quiet: "quiet", Digest: "digest"},
-			Teller: func(context.Context, principal.OrgID) (*issues.Teller, error) { return &issues.Teller{}, nil },
-		})
-		shard := store.ShardOf(store.WorkIssues, string(b.orgs[i]))
-		must[time.Time](t)(worker.Shard(b.fences[store.WorkIssues+strconv.Itoa(shard)]).Step(ctx))
-		b.issues[i] = must[[]store.ErrorIssue](t)(b.ListErrorIssues(ctx, b.orgs[i], store.IssueFilter{}, 10))[0].ID
+		b.sync(i)
+		b.issues[i] = b.addIssue(i, "11")
 	}
 	return b
+}
+
+// sync reads the list of repositories of an organization's account.
+func (b *bed) sync(org int) {
+	b.t.Helper()
+	ctx := b.t.Context()
+	c := must[[]store.IntegrationConnection](b.t)(b.ListIntegrations(ctx, b.orgs[org]))[0]
+	if err := b.MakeIntegrationDue(ctx, c.Org, c.ID); err != nil {
+		b.t.Fatal(err)
+	}
+	b.now = time.Now().UTC() // the account is due since a moment
+	must[time.Time](b.t)(b.engine.Shard(b.fences[store.WorkIntegrations+strconv.Itoa(c.Shard)]).Step(ctx))
+}
+
+// addIssue makes an issue of an error that was just seen.
+func (b *bed) addIssue(org int, hash string) uuid.UUID {
+	b.t.Helper()
+	ctx, at := b.t.Context(), b.now.Add(-time.Hour)
+	b.sums++
+	if err := b.FlushErrorSums(ctx, "node", b.sums, []store.ErrorSum{{
+		Org: b.orgs[org], Hash: hash, Service: "cart", Label: "Oops", Count: 5, Weight: 5, First: at, Last: at, Versions: map[string]time.Time{"1.0": at},
+	}}); err != nil {
+		b.t.Fatal(err)
+	}
+	worker := issues.NewWorker(issues.Config{
+		Store: b.Store, Events: issues.Events{FirstSeen: "new", Regression: "back", Quiet: "quiet", Digest: "digest"},
+		Teller: func(context.Context, principal.OrgID) (*issues.Teller, error) { return &issues.Teller{}, nil },
+	})
+	shard := store.ShardOf(store.WorkIssues, string(b.orgs[org]))
+	must[time.Time](b.t)(worker.Shard(b.fences[store.WorkIssues+strconv.Itoa(shard)]).Step(ctx))
+	for _, i := range must[[]store.ErrorIssue](b.t)(b.ListErrorIssues(ctx, b.orgs[org], store.IssueFilter{}, 10)) {
+		if i.FingerprintHash == hash {
+			return i.ID
+		}
+	}
+	b.t.Fatalf("there is no issue of %s", hash)
+	return uuid.Nil
 }
 
 // step moves the clock and looks at the repository of an organization.
@@ -147,13 +175,18 @@ func (b *bed) due(org int) time.Duration {
 }
 
 // propose opens a pull request now whose title names issues.
-func (b *bed) propose(title string, named ...uuid.UUID) {
+func (b *bed) propose(text string, named ...uuid.UUID) {
 	b.t.Helper()
-	for _, id := range named {
-		title += " " + publicid.Encode(publicid.ErrorIssue, id)
-	}
-	p := b.hub.Propose(b.repo, "main", title)
+	p := b.hub.Propose(b.repo, "main", title(text, named...))
 	b.hub.Change(func() { p.Updated = b.now })
+}
+
+// title is a text that names issues.
+func title(text string, named ...uuid.UUID) string {
+	for _, id := range named {
+		text += " " + publicid.Encode(publicid.ErrorIssue, id)
+	}
+	return text
 }
 
 // TestPoll: the server finds changes of a repository without any delivery. It asks rarely about a repository without changes.
@@ -293,20 +326,13 @@ func testDeployments(t *testing.T, b *bed) {
 	transient := b.hub.Deploy(b.repo, sha, "pr-7", b.now.Add(-time.Hour))
 	b.hub.Change(func() { transient.Transient = true })
 	b.hub.DeploymentState(b.repo, transient, "success", b.now.Add(-time.Hour))
-	markers := func() (titles []string) {
-		t.Helper()
-		for _, m := range must[[]store.Marker](t)(b.ListMarkers(ctx, b.orgs[0], store.MarkerFilter{}, 0, 10)) {
-			titles = append(titles, m.Title)
-		}
-		return titles
-	}
 	b.step(0, 0)
-	if got := markers(); len(got) != 0 {
+	if got := b.markers(); len(got) != 0 {
 		t.Errorf("markers of pending and transient deployments: %v", got)
 	}
 	b.hub.DeploymentState(b.repo, first, "success", b.now)
 	b.step(0, limits.RepositoryBusy)
-	if got := markers(); len(got) != 1 || got[0] != "cart deployed to production" {
+	if got := b.markers(); len(got) != 1 || got[0] != "cart deployed to production" {
 		t.Errorf("markers: %v", got)
 	}
 	states := b.hub.Requests("/repos/acme/shop/deployments/")
@@ -319,7 +345,7 @@ func testDeployments(t *testing.T, b *bed) {
 	b.hub.Change(func() { second.Payload = map[string]any{"service": "cart"} })
 	b.hub.DeploymentState(b.repo, second, "success", b.now)
 	b.step(0, limits.RepositoryBusy)
-	if got := markers(); len(got) != 2 {
+	if got := b.markers(); len(got) != 2 {
 		t.Errorf("markers: %v", got)
 	}
 	ran := must[[]store.Deployed](t)(b.DeploymentsOf(ctx, b.orgs[0], "cart", "production", b.now))

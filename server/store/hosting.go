@@ -39,24 +39,57 @@ type HostingList struct {
 	KeepSince time.Time
 }
 
-// SyncHosting stores the list of a hosting platform. ErrFenced: the worker lost its lease. ErrIntegrationChanged: the account was connected
-// again since the list was begun.
+// hostingBatch is how many deployments one transaction stores. A first list may have thousands, and others wait for the database meanwhile.
+const hostingBatch = 200
+
+// SyncHosting stores the list of a hosting platform, in parts. A list whose end was not stored comes again. ErrFenced: the worker lost its
+// lease. ErrIntegrationChanged: the account was connected again since the list was begun.
 func (s *Store) SyncHosting(ctx context.Context, fence Fence, of IntegrationConnection, list HostingList, at time.Time) error {
-	return s.fenced(ctx, "store the list of a hosting platform", fence, func(tx *ent.Tx) error {
-		row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)
+	rest := list.Deployments
+	for first := true; first || len(rest) > 0; first = false {
+		part := HostingList{Deployments: rest[:min(hostingBatch, len(rest))], KeepSince: list.KeepSince}
+		rest = rest[len(part.Deployments):]
+		err := s.fenced(ctx, "store the list of a hosting platform", fence, func(tx *ent.Tx) error {
+			row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)
+			if err != nil {
+				return err
+			}
+			if row.ExternalID != of.ExternalID || !bytes.Equal(row.Credentials, of.Credentials) {
+				return ErrIntegrationChanged
+			}
+			if first && list.Projects != nil {
+				if err := s.syncHostingProjects(ctx, tx, of, list.Projects, at); err != nil {
+					return err
+				}
+			}
+			if err := s.syncHostingDeployments(ctx, tx, of, part, at); err != nil || len(rest) > 0 {
+				return err
+			}
+			return dropDeployments(ctx, tx, of, list)
+		})
 		if err != nil {
 			return err
 		}
-		if row.ExternalID != of.ExternalID || !bytes.Equal(row.Credentials, of.Credentials) {
-			return ErrIntegrationChanged
-		}
-		if list.Projects != nil {
-			if err := s.syncHostingProjects(ctx, tx, of, list.Projects, at); err != nil {
-				return err
-			}
-		}
-		return s.syncHostingDeployments(ctx, tx, of, list, at)
-	})
+	}
+	return nil
+}
+
+// dropDeployments deletes stored deployments that a list lacks although it is complete for their time.
+func dropDeployments(ctx context.Context, tx *ent.Tx, of IntegrationConnection, list HostingList) error {
+	if list.CompleteSince.IsZero() {
+		return nil
+	}
+	_, err := tx.HostingDeployment.Delete().Where(append(deploymentsOf(of.Org, of.ID),
+		hostingdeployment.StartedAtGTE(utc(list.CompleteSince)), hostingdeployment.ExternalIDNotIn(externalIDs(list.Deployments)...))...).Exec(ctx)
+	return err
+}
+
+func externalIDs(list []HostingDeployment) []string {
+	out := make([]string, len(list))
+	for i, d := range list {
+		out[i] = d.ExternalID
+	}
+	return out
 }
 
 func (s *Store) syncHostingProjects(
@@ -95,12 +128,14 @@ func (s *Store) syncHostingProjects(
 	return nil
 }
 
+// syncHostingDeployments stores deployments. Those that the list lacks stay, as long as they are kept.
 func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of IntegrationConnection, list HostingList, at time.Time) error {
 	if _, err := tx.HostingDeployment.Delete().Where(
 		append(deploymentsOf(of.Org, of.ID), hostingdeployment.StartedAtLT(utc(list.KeepSince)))...).Exec(ctx); err != nil {
 		return err
 	}
-	rows, err := tx.HostingDeployment.Query().Where(deploymentsOf(of.Org, of.ID)...).All(ctx)
+	rows, err := tx.HostingDeployment.Query().
+		Where(append(deploymentsOf(of.Org, of.ID), hostingdeployment.ExternalIDIn(externalIDs(list.Deployments)...))...).All(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,16 +143,21 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 	for _, row := range rows {
 		stored[row.ExternalID] = row
 	}
+	var beside *reporters
 	for _, d := range list.Deployments {
 		if d.StartedAt.Before(list.KeepSince) {
 			continue
 		}
 		row := stored[d.ExternalID]
-		delete(stored, d.ExternalID)
 		if row != nil && d.ReadyAt == nil {
 			d.ReadyAt = row.ReadyAt // what was seen once
 		}
-		begins := d.State == DeploymentReady && (row == nil || row.State != hostingdeployment.StateReady)
+		var was HostingDeployment
+		if row != nil {
+			was = toHostingDeployment(row)
+		}
+		// Also one that was replaced before it was first seen.
+		begins := d.served() && !was.served()
 		if begins && row != nil && d.ReadyAt == nil { // the platform does not tell it
 			d.ReadyAt = new(utc(at))
 		}
@@ -127,7 +167,7 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 			if _, err := s.insertHostingDeployment(ctx, tx, d); err != nil {
 				return err
 			}
-		case !sameDeployment(toHostingDeployment(row), d):
+		case !sameDeployment(was, d):
 			u := row.Update().SetProjectName(d.ProjectName).SetTarget(d.Target).SetState(hostingdeployment.State(d.State)).
 				SetPlatformState(d.PlatformState).SetStartedAt(utc(d.StartedAt)).SetSeenAt(utc(at))
 			setOr(nonZero(d.Service), u.SetService, u.ClearService)
@@ -139,20 +179,19 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 				return err
 			}
 		}
-		if begins {
-			if err := s.markDeployment(ctx, tx, of, d); err != nil {
+		if !begins {
+			continue
+		}
+		if beside == nil {
+			// Two accounts that report one deployment at the same time would both make the marker.
+			if err := s.lockOrganization(ctx, tx, of.Org); err != nil {
+				return err
+			}
+			if beside, err = reportersBeside(ctx, tx, of); err != nil {
 				return err
 			}
 		}
-	}
-	if list.CompleteSince.IsZero() {
-		return nil
-	}
-	for _, row := range stored {
-		if row.StartedAt.Before(list.CompleteSince) {
-			continue
-		}
-		if err := tx.HostingDeployment.DeleteOne(row).Exec(ctx); err != nil {
+		if err := s.markDeployment(ctx, tx, of, d, beside); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +17,12 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// previewTarget is the environment of deployments that nobody but their authors uses. They get no markers.
-const previewTarget = "preview"
+// previewTarget is the environment of deployments that nobody but their authors uses, pagesTarget that of documents beside a repository.
+// Neither gets markers.
+const (
+	previewTarget = "preview"
+	pagesTarget   = "github-pages"
+)
 
 // deploymentMarkers is the name space of the ids of markers of deployments (RFC 9562, section 5.5).
 var deploymentMarkers = uuid.MustParse("b4f5b3a2-6a0e-4f3f-9c1d-0d9c5a7e1f11")
@@ -38,20 +41,33 @@ func (d *HostingDeployment) since() time.Time {
 	return d.StartedAt
 }
 
-// markDeployment makes the marker of a deployment that is ready. Its id follows from the deployment, so there is one at most, also if the
-// account is connected again. It stays when the platform is disconnected or the deployment is forgotten: it belongs to the telemetry of its
-// time.
-func (s *Store) markDeployment(ctx context.Context, tx *ent.Tx, of IntegrationConnection, d HostingDeployment) error {
-	if d.Target == previewTarget {
+// served reports whether a deployment is ready, or was until another one replaced it.
+func (d *HostingDeployment) served() bool {
+	return d.State == DeploymentReady || d.State == DeploymentRemoved && d.ReadyAt != nil
+}
+
+// deploymentMarker is the id of the marker of a deployment.
+func deploymentMarker(org principal.OrgID, provider, baseURL, externalID string) uuid.UUID {
+	return uuid.NewSHA1(deploymentMarkers, []byte(strings.Join([]string{string(org), provider, baseURL, externalID}, "\n")))
+}
+
+// markDeployment makes the marker of a deployment that is ready, unless another account has reported the deployment. Its id follows from
+// the deployment, so there is one at most, also if the account is connected again. It stays when the platform is disconnected or the
+// deployment is forgotten: it belongs to the telemetry of its time.
+func (s *Store) markDeployment(ctx context.Context, tx *ent.Tx, of IntegrationConnection, d HostingDeployment, beside *reporters) error {
+	if strings.EqualFold(d.Target, previewTarget) || strings.EqualFold(d.Target, pagesTarget) {
 		return nil
 	}
-	id := uuid.NewSHA1(deploymentMarkers, []byte(strings.Join([]string{string(of.Org), of.Provider, of.BaseURL, d.ExternalID}, "\n")))
+	id := deploymentMarker(of.Org, of.Provider, of.BaseURL, d.ExternalID)
 	if known, err := tx.Marker.Query().Where(marker.ID(id)).Exist(ctx); err != nil || known {
+		return err
+	}
+	if known, err := s.joinMarker(ctx, tx, of, d, beside); err != nil || known {
 		return err
 	}
 	service, environment := d.program(), d.Target
 	in := Marker{
-		ID: id, Org: of.Org, Kind: string(marker.KindDeploy), Title: fmt.Sprintf("%s deployed to %s", service, environment),
+		ID: id, Org: of.Org, Kind: string(marker.KindDeploy), Title: deployedTitle(service, environment),
 		OccurredAt: utc(d.since()), ServiceName: &service, DeploymentEnvironment: &environment, URL: nonZero(d.URL),
 	}
 	if text := d.origin(); text != "" {

@@ -33,6 +33,9 @@ func (h *Hub) Propose(r *Repository, branch, title string) *Pull {
 	return p
 }
 
+// Pulls are the pull requests, the first one first. Change guards them.
+func (r *Repository) Pulls() []*Pull { return r.pulls }
+
 // Edit changes a pull request.
 func (h *Hub) Edit(p *Pull, change func()) {
 	h.Change(func() {

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/hostingdeployment"
+	"github.com/svc-observability/svc/ent/hostingproject"
+	"github.com/svc-observability/svc/ent/integrationconnection"
+	"github.com/svc-observability/svc/ent/marker"
+)
+
+// joinTime is how far apart the reports of one deployment may begin. The same commit may be deployed again later.
+const joinTime = 15 * time.Minute
+
+// joined is the sentence of the marker of a deployment that has two reports.
+const joined = "The repository's host and the hosting platform both report it."
+
+// reporters are the accounts that may report the deployments of an account, too: for that of a repository's host, the hosting platforms,
+// and the reverse.
+type reporters struct {
+	host bool // the account is that of a repository's host
+	ids  []uuid.UUID
+	of   map[uuid.UUID]*ent.IntegrationConnection
+}
+
+func reportersBeside(ctx context.Context, tx *ent.Tx, of IntegrationConnection) (*reporters, error) {
+	hosts := integrationconnection.HasRepositories()
+	host, err := tx.IntegrationConnection.Query().Where(integrationconnection.ID(of.ID), hosts).Exist(ctx)
+	if err != nil {
+		return nil, err
+	}
+	others := hosts
+	if host {
+		others = integrationconnection.Not(hosts)
+	}
+	rows, err := tx.IntegrationConnection.Query().Where(integrationconnection.OrgID(string(of.Org)), others).All(ctx)
+	out := &reporters{host: host, of: map[uuid.UUID]*ent.IntegrationConnection{}}
+	for _, row := range rows {
+		if row.ID != of.ID {
+			out.ids, out.of[row.ID] = append(out.ids, row.ID), row
+		}
+	}
+	return out, err
+}
+
+// joinMarker looks for the marker that the other report of a deployment has made. The first report makes the marker, the second one is
+// noted there. It is the same deployment if commit, environment and repository are the same, and the name of the service, unless the host
+// does not tell it.
+func (s *Store) joinMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnection, d HostingDeployment, r *reporters) (bool, error) {
+	if d.CommitSha == "" || len(r.ids) == 0 {
+		return false, nil
+	}
+	rows, err := tx.HostingDeployment.Query().Where(
+		hostingdeployment.OrgID(string(of.Org)), hostingdeployment.ConnectionIDIn(r.ids...), hostingdeployment.CommitSha(d.CommitSha),
+		hostingdeployment.StartedAtGTE(utc(d.StartedAt.Add(-joinTime))), hostingdeployment.StartedAtLTE(utc(d.StartedAt.Add(joinTime))),
+	).Order(hostingdeployment.ByStartedAt(), hostingdeployment.ByID()).All(ctx)
+	if err != nil {
+		return false, err
+	}
+	for _, row := range rows {
+		other := toHostingDeployment(row)
+		host, platform := other, d
+		if r.host {
+			host, platform = d, other
+		}
+		if !sameEnvironment(host.Target, platform.Target) {
+			continue
+		}
+		if same, err := sameRepository(ctx, tx, of, d, other); err != nil || !same {
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		c := r.of[other.ConnectionID]
+		m, err := tx.Marker.Query().Where(marker.ID(deploymentMarker(of.Org, c.Provider, c.BaseURL, other.ExternalID))).Only(ctx)
+		if ent.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		named := orZero(m.ServiceName)
+		guessed := host.Service == "" && (r.host || strings.EqualFold(named, host.program()))
+		if !guessed && !strings.EqualFold(named, d.program()) {
+			continue
+		}
+		u := m.Update().SetUpdatedAt(s.stamp())
+		if text := orZero(m.Description); !strings.Contains(text, joined) {
+			u.SetDescription(strings.TrimSpace(text + " " + joined))
+		}
+		service, environment := d.program(), d.Target
+		better := toMarker(m)
+		better.Title, better.ServiceName, better.DeploymentEnvironment = deployedTitle(service, environment), &service, &environment
+		// The platform knows the service. Somebody may have written another title meanwhile.
+		if guessed && !r.host && m.Title == deployedTitle(named, orZero(m.DeploymentEnvironment)) && better.valid() == nil {
+			u.SetServiceName(service).SetDeploymentEnvironment(environment).SetTitle(better.Title)
+		}
+		return true, u.Exec(ctx)
+	}
+	return false, nil
+}
+
+func deployedTitle(service, environment string) string {
+	return fmt.Sprintf("%s deployed to %s", service, environment)
+}
+
+// sameEnvironment compares the environment of a repository's host with that of a platform. Railway writes its project before it there.
+func sameEnvironment(host, platform string) bool {
+	return strings.EqualFold(host, platform) || strings.HasSuffix(strings.ToLower(host), " / "+strings.ToLower(platform))
+}
+
+// sameRepository reports whether the projects of two deployments do not have different repositories. Not every platform tells it.
+func sameRepository(ctx context.Context, tx *ent.Tx, of IntegrationConnection, a, b HostingDeployment) (bool, error) {
+	var known []string
+	for _, p := range []HostingDeployment{a, b} {
+		connection := p.ConnectionID
+		if connection == uuid.Nil {
+			connection = of.ID // it is not stored yet
+		}
+		row, err := tx.HostingProject.Query().
+			Where(append(projectsOf(of.Org, connection), hostingproject.ExternalID(p.ProjectExternalID))...).Only(ctx)
+		if err != nil && !ent.IsNotFound(err) {
+			return false, err
+		}
+		if err == nil && row.Repository != nil {
+			known = append(known, *row.Repository)
+		}
+	}
+	return len(known) < 2 || strings.EqualFold(known[0], known[1]), nil
+}
