@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/issues"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/publicid"
@@ -28,14 +27,22 @@ func (s *Shard) pull(
 		return nil
 	}
 	commits, err := host.PullRequestCommits(ctx, name, p.Number)
-	if err != nil && !integrations.IsKind(err, integrations.NotFound) {
+	if err != nil && concernsAll(ctx, err) {
 		return err
+	}
+	if err != nil { // its own texts may name issues
+		s.cfg.Logger.DebugContext(ctx, "the commits of a pull request could not be read", "repository", r.ID, "number", p.Number, "error", err)
 	}
 	link := store.ErrorIssuePullRequest{
 		Provider: c.Provider, RepoFullName: r.FullName, Number: p.Number, URL: address(c, r.FullName, p.Number), LinkSource: issues.LinkAuto,
 	}
+	// The issue may have the link, or may have had it, from before the repository was renamed.
+	addresses := []string{link.URL}
+	for _, former := range r.FormerNames {
+		addresses = append(addresses, address(c, former.Name, p.Number))
+	}
 	for _, m := range mentions(p, commits) {
-		if err := s.link(ctx, r, link, p, m); err != nil {
+		if err := s.link(ctx, r, link, addresses, p, m); err != nil {
 			return err
 		}
 	}
@@ -93,7 +100,7 @@ var errKnown = errors.New("nothing to link")
 
 // link links a pull request to an issue of the organization, unless somebody has taken it off that issue.
 func (s *Shard) link(
-	ctx context.Context, r *store.SourceRepository, link store.ErrorIssuePullRequest, p *source.PullRequest, m mention,
+	ctx context.Context, r *store.SourceRepository, link store.ErrorIssuePullRequest, addresses []string, p *source.PullRequest, m mention,
 ) error {
 	issue, err := s.cfg.Store.ErrorIssue(ctx, r.Org, m.issue)
 	if errors.Is(err, store.ErrNotFound) {
@@ -102,25 +109,24 @@ func (s *Shard) link(
 	if err != nil {
 		return err
 	}
-	off, err := s.cfg.Store.WasUnlinked(ctx, r.Org, []uuid.UUID{m.issue, issue.ID}, link.URL)
-	if err != nil || off {
-		return err
-	}
 	now := s.cfg.Now().UTC()
 	issues.Told(&link, issues.PullRequest{
 		State: p.State, Title: p.Title, Author: p.AuthorLogin, MergedAt: p.MergedAt.UTC(), MergeCommit: p.MergeCommit,
 	}, now)
 	issues.Schedule(&link, nil, now)
-	_, err = s.cfg.Store.ChangeLinkedErrorIssue(ctx, r.Org, issue.ID, func(i *store.IssueRecord, links []store.ErrorIssuePullRequest) error {
-		known := slices.ContainsFunc(links, func(l store.ErrorIssuePullRequest) bool { return strings.EqualFold(l.URL, link.URL) })
+	change := func(i *store.IssueRecord, links []store.ErrorIssuePullRequest) error {
+		known := slices.ContainsFunc(links, func(l store.ErrorIssuePullRequest) bool { return store.HasAddress(addresses, l.URL) })
 		// A text that mentions a finished issue, as the notes of a release do, must not begin a new check of it.
 		if known || len(links) >= limits.IssueLinks || issues.Closed(i.WorkflowState) {
 			return errKnown
 		}
 		return issues.Link(i, link, links, issues.Act{At: now, Note: "The " + m.in + " names this issue."})
-	})
-	if errors.Is(err, errKnown) || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) {
-		return nil // somebody links it at this moment, or has merged the issue into another one
+	}
+	_, err = s.cfg.Store.LinkErrorIssue(ctx, r.Org, issue.ID, addresses, change)
+	for _, nothing := range []error{errKnown, store.ErrUnlinked, store.ErrConflict, store.ErrNotFound} {
+		if errors.Is(err, nothing) {
+			return nil // also if somebody links it at this moment, or has merged the issue into another one
+		}
 	}
 	return err
 }

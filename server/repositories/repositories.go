@@ -7,10 +7,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/limits"
@@ -27,10 +30,13 @@ type Config struct {
 }
 
 // Watcher looks at repositories.
-type Watcher struct{ cfg Config }
+type Watcher struct {
+	cfg  Config
+	most time.Duration // for one repository
+}
 
 // New returns a watcher.
-func New(cfg Config) *Watcher { return &Watcher{cfg} }
+func New(cfg Config) *Watcher { return &Watcher{cfg, limits.RepositoryTime} }
 
 // Shard is the work of one shard.
 type Shard struct {
@@ -41,55 +47,65 @@ type Shard struct {
 // Shard returns the work of a shard under a lease.
 func (w *Watcher) Shard(f store.Fence) *Shard { return &Shard{w, f} }
 
-// Step looks at the repositories that are due, and returns the time of the next step. A repository that cannot be read delays itself only.
+// Step looks at the repositories that are due, and returns the time of the next step. A repository that cannot be read delays itself only,
+// but a host that does not answer in time delays the other repositories of the account, so that those of other accounts do not wait for it.
 func (s *Shard) Step(ctx context.Context) (time.Time, error) {
 	began := s.cfg.Now().UTC()
 	due, err := s.cfg.Store.DueRepositories(ctx, s.fence.Number, began, limits.RepositoryRows)
 	if err != nil {
 		return time.Time{}, err
 	}
+	hangs := map[uuid.UUID]bool{} // by connection
 	for _, r := range due {
+		if hangs[r.ConnectionID] {
+			continue
+		}
 		if s.cfg.Now().Sub(began) > limits.RepositoryTime {
 			return s.cfg.Now(), nil // the rest is still due
 		}
-		if err := s.look(ctx, r); err != nil {
+		late, err := s.look(ctx, r)
+		if err == nil && late {
+			hangs[r.ConnectionID] = true
+			err = s.cfg.Store.PostponeRepositories(ctx, s.fence, r, s.cfg.Now().UTC(), limits.RepositoryBusy)
+		}
+		if err != nil {
 			return time.Time{}, err
 		}
 	}
 	return s.cfg.Now().Add(limits.RepositoryLook), nil
 }
 
-// look reads one repository. Its error is one of the lease or of the store.
-func (s *Shard) look(ctx context.Context, r store.SourceRepository) error {
+// look reads one repository. late says that the host did not answer in time. The error is one of the lease or of the store.
+func (s *Shard) look(ctx context.Context, r store.SourceRepository) (late bool, err error) {
 	asked := r.LookDueAt
 	c, err := s.cfg.Store.GetIntegrationConnection(ctx, r.Org, r.ConnectionID)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil // disconnected meanwhile, and the repository with it
+		return false, nil // disconnected meanwhile, and the repository with it
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	call, cancel := context.WithTimeout(ctx, limits.RepositoryTime)
+	call, cancel := context.WithTimeout(ctx, s.most)
 	pause, err := s.read(call, c, &r)
 	cancel()
 	var problem *integrations.Problem
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return false, ctx.Err()
+	case errors.Is(err, store.ErrFenced):
+		return false, err
 	case errors.Is(err, integrations.ErrNoAccess):
 		pause = limits.RepositoryQuiet
 	case errors.As(err, &problem):
 		pause = max(limits.RepositoryBusy, min(problem.RetryAfter, limits.IntegrationPause))
 		s.cfg.Logger.DebugContext(ctx, "a repository could not be read; svc tries again", "repository", r.ID, "error", err)
-	case errors.Is(err, store.ErrFenced):
-		return err
 	case err != nil:
 		pause = limits.RepositoryBusy
 		s.cfg.Logger.WarnContext(ctx, "a repository could not be looked at; svc tries again", "repository", r.ID, "error", err)
 	}
 	next := s.cfg.Now().UTC().Add(pause)
 	r.LookDueAt = &next
-	return s.cfg.Store.NoteRepositoryLook(ctx, s.fence, r, asked)
+	return timedOut(err), s.cfg.Store.NoteRepositoryLook(ctx, s.fence, r, asked)
 }
 
 // read reads what happened in a repository, and returns the time until the next look.
@@ -99,11 +115,11 @@ func (s *Shard) read(ctx context.Context, c store.IntegrationConnection, r *stor
 		return 0, err
 	}
 	more, err := s.pulls(ctx, host, name, c, r)
-	if err != nil {
+	if err != nil && concernsAll(ctx, err) {
 		return 0, err
 	}
-	last, err := s.deployments(ctx, host, name, c, r)
-	if err != nil || more {
+	last, failed := s.deployments(ctx, host, name, c, r)
+	if err = errors.Join(err, failed); err != nil || more {
 		return 0, err
 	}
 	if r.PullsSeenAt != nil && r.PullsSeenAt.After(last) {
@@ -117,6 +133,22 @@ func (s *Shard) read(ctx context.Context, c store.IntegrationConnection, r *stor
 	default:
 		return limits.RepositoryIdle, nil
 	}
+}
+
+// concernsAll reports whether an error says that no other request for the repository can succeed now: the account has no quota or no
+// access, or the time is over.
+func concernsAll(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || timedOut(err) || errors.Is(err, store.ErrFenced) {
+		return true
+	}
+	all := []integrations.Kind{integrations.RateLimited, integrations.Unauthorized, integrations.Suspended, integrations.Gone}
+	return slices.ContainsFunc(all, func(k integrations.Kind) bool { return integrations.IsKind(err, k) })
+}
+
+// timedOut reports whether a host did not answer in time.
+func timedOut(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
 }
 
 // overlap is how much of the time before the last look is read again: hosts tell the time of a change in seconds.

@@ -112,6 +112,27 @@ func (s *Store) ListErrorIssueVerifications(
 // ChangeLinkedErrorIssue is ChangeErrorIssue for a change that needs the pull requests of the issue.
 func (s *Store) ChangeLinkedErrorIssue(
 	ctx context.Context, org principal.OrgID, id uuid.UUID, change func(*IssueRecord, []ErrorIssuePullRequest) error,
+) (ErrorIssue, error) {
+	return s.changeLinked(ctx, org, id, nil, change)
+}
+
+// LinkErrorIssue is ChangeLinkedErrorIssue for a link that no person made. The pull request has the addresses, of now and of before.
+// ErrUnlinked: somebody has taken it off the issue, or off one that was merged into it.
+func (s *Store) LinkErrorIssue(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, addresses []string, change func(*IssueRecord, []ErrorIssuePullRequest) error,
+) (ErrorIssue, error) {
+	return s.changeLinked(ctx, org, id, func(tx *ent.Tx) error {
+		off, err := wasUnlinked(ctx, tx, org, id, addresses)
+		if err == nil && off {
+			err = ErrUnlinked
+		}
+		return err
+	}, change)
+}
+
+// changeLinked holds the issue while it asks whether it may, so nobody takes a link off meanwhile.
+func (s *Store) changeLinked(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, may func(*ent.Tx) error, change func(*IssueRecord, []ErrorIssuePullRequest) error,
 ) (out ErrorIssue, err error) {
 	err = s.tx(ctx, "change an error issue and its links", func(tx *ent.Tx) error {
 		records, err := s.loadIssues(ctx, tx, org, []uuid.UUID{id})
@@ -134,6 +155,11 @@ func (s *Store) ChangeLinkedErrorIssue(
 		}
 		if err := change(r, links); err != nil {
 			return err
+		}
+		if may != nil {
+			if err := may(tx); err != nil {
+				return err
+			}
 		}
 		if err := s.saveIssue(ctx, tx, r); err != nil {
 			return err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/errorissue"
 	"github.com/svc-observability/svc/ent/errorissueevent"
 	"github.com/svc-observability/svc/ent/hostingdeployment"
 	"github.com/svc-observability/svc/ent/hostingproject"
@@ -52,24 +54,56 @@ func (s *Store) NoteRepositoryLook(ctx context.Context, f Fence, r SourceReposit
 	})
 }
 
+// PostponeRepositories makes the repositories of the connection of one that are due now due later.
+func (s *Store) PostponeRepositories(ctx context.Context, f Fence, of SourceRepository, now time.Time, by time.Duration) error {
+	return s.fenced(ctx, "postpone looks at repositories", f, func(tx *ent.Tx) error {
+		return tx.SourceRepository.Update().Where(
+			sourcerepository.OrgID(string(of.Org)), sourcerepository.ConnectionID(of.ConnectionID), sourcerepository.LookDueAtLTE(utc(now)),
+		).SetLookDueAt(utc(now.Add(by))).Exec(ctx)
+	})
+}
+
 // unlinkedEvent is the type of the events that keep which pull requests were taken off an issue.
 const unlinkedEvent = "pr_unlinked"
 
-// WasUnlinked reports whether somebody has taken a pull request off one of some issues. The history of an issue keeps that as long as the
-// issue.
-func (s *Store) WasUnlinked(ctx context.Context, org principal.OrgID, issues []uuid.UUID, url string) (bool, error) {
-	rows, err := s.read.ErrorIssueEvent.Query().Where(
-		errorissueevent.OrgID(string(org)), errorissueevent.IssueIDIn(issues...), errorissueevent.Type(unlinkedEvent),
-	).All(ctx)
+// ErrUnlinked reports a pull request that somebody has taken off an issue.
+var ErrUnlinked = errors.New("the pull request was taken off the issue")
+
+// wasUnlinked reports whether somebody has taken a pull request off an issue, or off one that was merged into it. The history of an issue
+// keeps that as long as the issue.
+func wasUnlinked(ctx context.Context, tx *ent.Tx, org principal.OrgID, issue uuid.UUID, addresses []string) (bool, error) {
+	merged, err := tx.ErrorIssue.Query().Where(errorissue.OrgID(string(org)), errorissue.MergedInto(issue)).IDs(ctx)
 	if err != nil {
-		return false, mapError("list unlinked pull requests", err)
+		return false, err
 	}
-	return slices.ContainsFunc(rows, func(row *ent.ErrorIssueEvent) bool {
-		var payload struct {
-			URL string `json:"url"`
+	for part := range slices.Chunk(append(merged, issue), 500) {
+		rows, err := tx.ErrorIssueEvent.Query().Where(
+			errorissueevent.OrgID(string(org)), errorissueevent.IssueIDIn(part...), errorissueevent.Type(unlinkedEvent),
+		).All(ctx)
+		if err != nil {
+			return false, err
 		}
-		return json.Unmarshal(row.Payload, &payload) == nil && strings.EqualFold(payload.URL, url)
-	}), nil
+		for _, row := range rows {
+			var payload struct {
+				URL string `json:"url"`
+			}
+			if json.Unmarshal(row.Payload, &payload) == nil && HasAddress(addresses, payload.URL) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// HasAddress reports whether an address is one of some. The scheme does not count: a person may have written another one.
+func HasAddress(addresses []string, address string) bool {
+	bare := func(address string) string {
+		if _, rest, found := strings.Cut(address, "://"); found {
+			return rest
+		}
+		return address
+	}
+	return slices.ContainsFunc(addresses, func(a string) bool { return strings.EqualFold(bare(a), bare(address)) })
 }
 
 // SettledDeployments are the deployments of a project whose state will not change in a way that matters: they were ready, or have ended.
