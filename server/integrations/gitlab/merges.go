@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
@@ -134,7 +135,8 @@ func (h *host) Deployments(ctx context.Context, repo string, l source.Deployment
 		Environment struct {
 			Name string `json:"name"`
 			URL  string `json:"external_url"`
-			Tier string `json:"tier"`
+			// AutoStop is when GitLab will stop it by itself.
+			AutoStop *time.Time `json:"auto_stop_at"`
 		} `json:"environment"`
 		Created time.Time `json:"created_at"`
 		Updated time.Time `json:"updated_at"`
@@ -153,7 +155,9 @@ func (h *host) Deployments(ctx context.Context, repo string, l source.Deployment
 		}
 		one := source.Deployment{
 			ID: strconv.FormatInt(d.ID, 10), Environment: d.Environment.Name, State: deploymentState(d.Status), HostState: d.Status,
-			CommitSHA: d.SHA, Ref: d.Ref, URL: d.Environment.URL, StartedAt: d.Created.UTC(), Preview: d.Environment.Tier == "development",
+			CommitSHA: d.SHA, Ref: d.Ref, URL: d.Environment.URL, StartedAt: d.Created.UTC(),
+			// The tier does not say it: an environment that a whole team uses may be of the tier "development".
+			Preview: strings.HasPrefix(d.Environment.Name, "review/") || d.Environment.AutoStop != nil,
 		}
 		if d.Status == "success" {
 			one.ReadyAt = d.Updated.UTC()

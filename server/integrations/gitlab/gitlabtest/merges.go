@@ -141,9 +141,11 @@ func (l *Lab) mergeCommits(w http.ResponseWriter, r *http.Request, p *Project) {
 
 // Deployment is a deployment of a project.
 type Deployment struct {
-	ID                             int64
-	SHA, Ref, Status, Environment  string
-	Tier                           string
+	ID                            int64
+	SHA, Ref, Status, Environment string
+	Tier                          string
+	// AutoStop is when the environment ends by itself.
+	AutoStop                       *time.Time
 	Created, Updated, FinishedTime time.Time
 }
 
@@ -171,7 +173,7 @@ func (l *Lab) deployments(w http.ResponseWriter, r *http.Request, p *Project) {
 		out = append(out, map[string]any{
 			"id": d.ID, "iid": d.ID, "ref": d.Ref, "sha": d.SHA, "status": d.Status, "created_at": d.Created.UTC().Format(timeForm),
 			"updated_at": d.Updated.UTC().Format(timeForm), "deployable": job, "environment": map[string]any{
-				"name": d.Environment, "tier": d.Tier, "external_url": "https://" + d.Environment + ".shop.example",
+				"name": d.Environment, "tier": d.Tier, "auto_stop_at": d.AutoStop, "external_url": "https://" + d.Environment + ".shop.example",
 			},
 		})
 	}
