@@ -2,6 +2,7 @@ package integrations
 
 import (
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"time"
 
@@ -48,7 +49,10 @@ func Failed(c store.IntegrationConnection, err error, now time.Time) store.Integ
 		c.State, c.Reason = store.IntegrationError, p.Text
 	}
 	if p.Kind == RateLimited {
-		c.SyncDueAt = new(now.Add(min(max(p.RetryAfter, limits.IntegrationRetryLeast), limits.IntegrationPause)))
+		due := now.Add(min(max(p.RetryAfter, limits.IntegrationRetryLeast), limits.IntegrationPause))
+		c.SyncDueAt = &due
+		// Nobody has to do anything, so people learn when it goes on.
+		c.LastSyncError = fmt.Sprintf("%s The server goes on at %s.", p.Text, due.UTC().Format("2006-01-02 15:04:05 UTC"))
 		return c
 	}
 	pause := limits.IntegrationRetryMost

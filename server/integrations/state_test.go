@@ -56,6 +56,12 @@ func TestStates(t *testing.T) {
 	if mixed.State != store.IntegrationConnected {
 		t.Errorf("one failure and one refusal: %s", mixed.State)
 	}
+	// A provider that asks for a pause is no failure to look into: people learn when it goes on.
+	paused := integrations.NewProblem(integrations.RateLimited, nil, "Acme asks for a pause.")
+	paused.RetryAfter = 95 * time.Second
+	if got := integrations.Failed(fresh, paused, now).LastSyncError; got != "Acme asks for a pause. The server goes on at 2026-11-27 12:01:35 UTC." {
+		t.Errorf("a pause: %q", got)
+	}
 	// Pauses grow from the least to the most, and never shrink while the account fails.
 	c, last := fresh, time.Duration(0)
 	for i := range 12 {
