@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/publicid"
 )
 
 // Scope says where a field of a row is.
@@ -153,7 +154,7 @@ func builtins(s Source) []builtin {
 			{key: "visitor.id", aliases: []string{"visitor", "visitor_id"}, sql: "VisitorId"},
 			{key: "user.id", aliases: []string{"user", "user_id"}, sql: "UserId"},
 			{key: "group.id", aliases: []string{"group", "group_id"}, sql: "GroupId"},
-			{key: "session.id", aliases: []string{"session", "session_id"}, sql: "SessionId"},
+			{key: sessionKey, aliases: []string{"session", "session_id"}, sql: "SessionId", normal: sessionText},
 			{key: "person", aliases: []string{"person.id", "person_id"}, sql: "substring(Key, 3)", identity: true},
 			{key: "known.user", aliases: []string{"known_user"}, sql: "KnownUser", identity: true},
 			{key: "known.visitor", aliases: []string{"known_visitor"}, sql: "KnownVisitor", identity: true},
@@ -198,7 +199,7 @@ func sessionBuiltins() []builtin {
 		{key: "utm.campaign", aliases: []string{"utm_campaign"}, sql: "UtmCampaign"},
 		{key: "utm.term", aliases: []string{"utm_term"}, sql: "UtmTerm"},
 		{key: "utm.content", aliases: []string{"utm_content"}, sql: "UtmContent"},
-		{key: "session.id", aliases: []string{"session", "session_id"}, sql: "SessionId"},
+		{key: sessionKey, aliases: []string{"session", "session_id"}, sql: "SessionId", normal: sessionText},
 		{key: "visitor.id", aliases: []string{"visitor", "visitor_id"}, sql: "VisitorId"},
 		{key: "visitor.is_new", aliases: []string{"new_visitor"}, sql: "VisitorIsNew", kind: boolField},
 		{key: "user.id", aliases: []string{"user", "user_id"}, sql: "UserId"},
@@ -213,6 +214,20 @@ func sessionBuiltins() []builtin {
 			sql: "greatest(toUnixTimestamp64Nano(greatest(EndTime, LastActivityAt)) - toUnixTimestamp64Nano(StartTime), 0)",
 		},
 	}
+}
+
+// sessionKey is the field of the id of a session. Spans and log records have it as an attribute.
+const sessionKey = "session.id"
+
+// sessionText is the id that the sender gave a session, which is stored, if the text is the public id, which people see.
+func sessionText(id string) string {
+	if u, err := publicid.Decode(publicid.SessionReplay, id); err == nil {
+		return u.String()
+	}
+	if sent, err := publicid.DecodeText(publicid.SessionReplay, id); err == nil {
+		return sent
+	}
+	return id
 }
 
 func capitalised(s string) string {

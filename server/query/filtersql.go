@@ -59,9 +59,18 @@ func promotedResource(s Source, key string) string {
 
 // field binds the keys of a field and prints how to read it. The caller must have validated the field.
 func (b planner) field(s Source, f Field) fieldSQL {
-	switch f.Scope {
-	case Builtin:
+	if f.Scope == Builtin {
 		return builtinSQL(s, f.Key)
+	}
+	out := b.attribute(s, f)
+	if f.Key == sessionKey {
+		out.normal = sessionText
+	}
+	return out
+}
+
+func (b planner) attribute(s Source, f Field) fieldSQL {
+	switch f.Scope {
 	case ResourceAttribute:
 		out := b.mapSQL("ResourceAttributes", f.Key, false)
 		if column := promotedResource(s, f.Key); column != "" {
