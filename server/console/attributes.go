@@ -4,29 +4,35 @@ import (
 	"context"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 func attributeCommands() []Command {
-	flags := []Flag{
-		{
-			Name: "source", Usage: "telemetry to read (default traces)", Choices: valuesOf(&svcv2.ListAttributeKeysRequest{}, "signal"),
-			Target: func(o *Options) any { return &o.Source },
-		},
-		{
-			Name: "scope", Usage: "place of the attribute (default: all)", Choices: valuesOf(&svcv2.ListAttributeKeysRequest{}, "scope"),
-			Target: func(o *Options) any { return &o.Scope },
-		},
-		searchFlag("text that it contains"), serviceFlag(),
+	// The operations do not take the same values.
+	flags := func(request proto.Message, noScope string) []Flag {
+		return []Flag{
+			{
+				Name: "source", Usage: "telemetry to read (default traces)", Choices: valuesOf(request, "signal"),
+				Target: func(o *Options) any { return &o.Source },
+			},
+			{
+				Name: "scope", Usage: "place of the attribute (default: " + noScope + ")", Choices: valuesOf(request, "scope"),
+				Target: func(o *Options) any { return &o.Scope },
+			},
+			searchFlag("text that it contains"), serviceFlag(),
+		}
 	}
 	return []Command{
 		{
-			Path: "attributes keys", Short: "List the keys of attributes", window: true, page: true, Flags: flags,
+			Path: "attributes keys", Short: "List the keys of attributes", window: true, page: true,
+			Flags:   flags(&svcv2.ListAttributeKeysRequest{}, "all"),
 			Example: "  svc attributes keys --source logs -q http", run: attributeKeys,
 		},
 		{
 			Path: "attributes values", Arguments: []string{"KEY"}, Short: "List the values of an attribute, most frequent first", window: true, page: true,
-			Flags: append(append([]Flag{}, flags...), Flag{
+			Flags: append(flags(&svcv2.ListAttributeValuesRequest{}, "that of the key"), Flag{
 				Name: "metric", Usage: "only data points of this metric", Target: func(o *Options) any { return &o.Metric },
 			}),
 			Example: "  svc attributes values http.route -s checkout", run: attributeValues,
