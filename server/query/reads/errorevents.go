@@ -236,16 +236,33 @@ type ErrorVersionRow struct {
 	Count       uint64 `ch:"Occurrences"`
 }
 
-// ErrorSamples gives ErrorSampleRow rows: the latest errors, at most one from each trace.
+// ErrorSamples gives ErrorSampleRow rows: the latest errors, at most one from each trace. An exception that was logged, too, is shown by
+// its span: a log record has no name and no duration of a span.
 func ErrorSamples(w query.Window, f ErrorFilters, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := errorConditions(b, w, f)
-	return b.Statement(fmt.Sprintf(`SELECT TraceId, SpanId, SpanName, ServiceName, Timestamp, OccurredAt, ExceptionMessage, DurationNano
-FROM error_events
-WHERE %s
-ORDER BY Timestamp DESC, TraceId, SpanId
-LIMIT 1 BY TraceId
-LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limit))))
+	return b.Statement(fmt.Sprintf(`SELECT
+    TraceId,
+    Sample.1 AS SpanId,
+    Sample.2 AS SpanName,
+    Sample.3 AS ServiceName,
+    Sample.4 AS Timestamp,
+    Sample.5 AS OccurredAt,
+    Sample.6 AS ExceptionMessage,
+    Sample.7 AS DurationNano
+FROM (
+    SELECT
+        TraceId,
+        argMin((SpanId, toString(SpanName), toString(ServiceName), Timestamp, OccurredAt, ExceptionMessage, DurationNano),
+            (Source != '', -toUnixTimestamp64Nano(Timestamp), SpanId)) AS Sample,
+        max(Timestamp) AS Latest
+    FROM error_events
+    WHERE %s
+    GROUP BY TraceId
+    ORDER BY Latest DESC, TraceId
+    LIMIT %s
+)
+ORDER BY Latest DESC, TraceId`, c.Join(8), b.Bind("limit", "UInt32", int64(limit))))
 }
 
 // ErrorSampleRow is a row of ErrorSamples.

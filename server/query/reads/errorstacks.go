@@ -16,7 +16,7 @@ const spanStack = "EventsAttributes[indexOf(EventsName, 'exception')]['exception
 const loggedWithin = time.Minute
 
 // ErrorStacks gives at most one ErrorStackRow: the stack of the latest of these errors that has one and whose span is still kept.
-// It passes the services and times because the table's key finds spans by them. The sample of an error that was logged, too, is its log
+// It passes the services and times because the table's key finds spans by them. The sample of an error that was only logged is its log
 // record, which was written after the begin of its span.
 func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
