@@ -181,3 +181,29 @@ func testParts(t *testing.T, b *bed) {
 		t.Errorf("%d are stored after an empty list", stored())
 	}
 }
+
+// TestJoinedAtOnce: two reports that are stored at the same time have one marker.
+func TestJoinedAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, b *bed) {
+		sha := b.repo.Git(t, "rev-parse", "HEAD")
+		c := b.platform("vercel")
+		fence := b.fences[store.WorkIntegrations+strconv.Itoa(c.Shard)]
+		for i := range 10 {
+			at := b.now.Add(-time.Duration(20-i) * time.Hour)
+			b.deploy(sha, "production", at)
+			list := store.HostingList{
+				Deployments: []store.HostingDeployment{ready(fmt.Sprint("v", i), "web", "", sha, at)}, KeepSince: b.now.Add(-limits.HostingRetention),
+			}
+			done := make(chan error)
+			go func() { done <- b.SyncHosting(t.Context(), fence, c, list, at) }()
+			b.step(0, limits.RepositoryBusy)
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+			if got := b.markers(); len(got) != i+1 || got[0] != "web deployed to production*" {
+				t.Fatalf("round %d: markers %q", i, got)
+			}
+		}
+	})
+}

@@ -183,11 +183,7 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 			continue
 		}
 		if beside == nil {
-			// Two accounts that report one deployment at the same time would both make the marker.
-			if err := s.lockOrganization(ctx, tx, of.Org); err != nil {
-				return err
-			}
-			if beside, err = reportersBeside(ctx, tx, of); err != nil {
+			if beside, err = s.reportersBeside(ctx, tx, of); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,9 @@ type reporters struct {
 	of   map[uuid.UUID]*ent.IntegrationConnection
 }
 
-func reportersBeside(ctx context.Context, tx *ent.Tx, of IntegrationConnection) (*reporters, error) {
+// reportersBeside finds them. If there are some, they wait for the end of the transaction: two accounts that report one deployment at the
+// same time would both make the marker.
+func (s *Store) reportersBeside(ctx context.Context, tx *ent.Tx, of IntegrationConnection) (*reporters, error) {
 	hosts := integrationconnection.HasRepositories()
 	host, err := tx.IntegrationConnection.Query().Where(integrationconnection.ID(of.ID), hosts).Exist(ctx)
 	if err != nil {
@@ -45,6 +47,9 @@ func reportersBeside(ctx context.Context, tx *ent.Tx, of IntegrationConnection) 
 		if row.ID != of.ID {
 			out.ids, out.of[row.ID] = append(out.ids, row.ID), row
 		}
+	}
+	if err == nil && len(out.ids) > 0 {
+		err = s.lockOrganization(ctx, tx, of.Org)
 	}
 	return out, err
 }
