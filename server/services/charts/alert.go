@@ -13,6 +13,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/alerting"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -73,26 +74,26 @@ func (f figures) put(group string, at time.Time, one figure) {
 }
 
 // OpenAlert finds what the chart of an alert shows and returns the function that reads it. The error of a chart that is not there is
-// store.ErrNotFound, whatever the reason is.
-func (c *Charts) OpenAlert(ctx context.Context, text string) (Read, error) {
+// store.ErrNotFound, whatever the reason is. The organization is that of the chart.
+func (c *Charts) OpenAlert(ctx context.Context, text string) (principal.OrgID, Read, error) {
 	i, err := open(c.cfg.Seals, kindAlert, text, c.cfg.Now())
 	if err != nil {
-		return nil, errors.Join(store.ErrNotFound, err)
+		return "", nil, errors.Join(store.ErrNotFound, err)
 	}
 	a := &alert{id: i}
 	rule := i.Things[0]
 	if i.Subject == ofIncident {
 		incident, err := c.cfg.Store.GetAlertIncident(ctx, i.Org, rule)
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		a.incident, rule = &incident, incident.RuleID
 	}
 	if a.rule, err = c.cfg.Store.GetAlertRule(ctx, i.Org, rule); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	a.grid = grid(i.Start, i.At)
-	return func(ctx context.Context) (*svcv2.ChartPicture, error) { return c.alert(ctx, a) }, nil
+	return i.Org, func(ctx context.Context) (*svcv2.ChartPicture, error) { return c.alert(ctx, a) }, nil
 }
 
 // grid are the minutes of a chart: the last one is that of the decision.

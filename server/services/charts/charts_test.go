@@ -147,7 +147,7 @@ func (b *bench) chart(address string, err error) *svcv2.ChartPicture {
 		b.t.Fatalf("no address: %v", err)
 	}
 	text := strings.TrimSuffix(strings.TrimPrefix(address, b.links.BaseURL+Path), ".png")
-	read, err := b.charts.OpenAlert(b.t.Context(), text)
+	_, read, err := b.charts.OpenAlert(b.t.Context(), text)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -290,10 +290,10 @@ func TestAlertCharts(t *testing.T) {
 	}
 	for _, address := range []string{incident, groups} {
 		text := strings.TrimSuffix(strings.TrimPrefix(address, b.links.BaseURL+Path), ".png")
-		if _, err := b.charts.OpenAlert(t.Context(), text); !errors.Is(err, store.ErrNotFound) {
+		if _, _, err := b.charts.OpenAlert(t.Context(), text); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the chart of a rule that is gone: %v", err)
 		}
-		if _, err := b.charts.OpenChat(t.Context(), text); !errors.Is(err, store.ErrNotFound) {
+		if _, _, err := b.charts.OpenChat(t.Context(), text); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the chart of an alert as one of a chat: %v", err)
 		}
 	}
@@ -314,7 +314,7 @@ func TestOtherOrganization(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.charts.OpenAlert(t.Context(), text); (err == nil) != (org == b.org) || err != nil && !errors.Is(err, store.ErrNotFound) {
+		if _, _, err := b.charts.OpenAlert(t.Context(), text); (err == nil) != (org == b.org) || err != nil && !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: %v", org, err)
 		}
 	}

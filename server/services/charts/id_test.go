@@ -15,6 +15,7 @@ import (
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -128,8 +129,8 @@ func TestLinks(t *testing.T) {
 // TestOpenForged checks that a forged id is a miss like any other, and asks the store for nothing.
 func TestOpenForged(t *testing.T) {
 	c := New(Config{Seals: seals(t, 1, SealPurpose), Now: time.Now})
-	for _, open := range []func(context.Context, string) (Read, error){c.OpenAlert, c.OpenChat} {
-		if read, err := open(t.Context(), "nobody-knows-this-chart"); !errors.Is(err, store.ErrNotFound) || read != nil {
+	for _, open := range []func(context.Context, string) (principal.OrgID, Read, error){c.OpenAlert, c.OpenChat} {
+		if _, read, err := open(t.Context(), "nobody-knows-this-chart"); !errors.Is(err, store.ErrNotFound) || read != nil {
 			t.Errorf("%v", err)
 		}
 	}

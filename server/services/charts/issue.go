@@ -41,11 +41,11 @@ func (l *Links) Issues(org principal.OrgID, issues []*store.IssueRecord, digest 
 }
 
 // OpenChat finds what the chart of another message shows and returns the function that reads it. The error of a chart that is not there is
-// store.ErrNotFound, whatever the reason is.
-func (c *Charts) OpenChat(ctx context.Context, text string) (Read, error) {
+// store.ErrNotFound, whatever the reason is. The organization is that of the chart.
+func (c *Charts) OpenChat(ctx context.Context, text string) (principal.OrgID, Read, error) {
 	i, err := open(c.cfg.Seals, kindChat, text, c.cfg.Now())
 	if err != nil {
-		return nil, errors.Join(store.ErrNotFound, err)
+		return "", nil, errors.Join(store.ErrNotFound, err)
 	}
 	var issues []store.ErrorIssue
 	for _, thing := range i.Things {
@@ -53,18 +53,18 @@ func (c *Charts) OpenChat(ctx context.Context, text string) (Read, error) {
 		switch {
 		case errors.Is(err, store.ErrNotFound):
 		case err != nil:
-			return nil, err
+			return "", nil, err
 		default:
 			issues = append(issues, issue)
 		}
 	}
 	switch {
 	case len(issues) == 0:
-		return nil, store.ErrNotFound
+		return "", nil, store.ErrNotFound
 	case i.Subject == ofDigest:
-		return func(context.Context) (*svcv2.ChartPicture, error) { return ranked(issues), nil }, nil
+		return i.Org, func(context.Context) (*svcv2.ChartPicture, error) { return ranked(issues), nil }, nil
 	default:
-		return func(ctx context.Context) (*svcv2.ChartPicture, error) { return c.issue(ctx, i, &issues[0]) }, nil
+		return i.Org, func(ctx context.Context) (*svcv2.ChartPicture, error) { return c.issue(ctx, i, &issues[0]) }, nil
 	}
 }
 

@@ -11,29 +11,33 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// OpenChart finds what the id of a chart shows and returns the function that reads it. The error of a chart that is not there is
-// store.ErrNotFound.
-type OpenChart func(ctx context.Context, id string) (read func(context.Context) (*svcv2.ChartPicture, error), err error)
+// OpenChart finds what the id of a chart shows and returns its organization and the function that reads it. The error of a chart that is
+// not there is store.ErrNotFound.
+type OpenChart func(ctx context.Context, id string) (org principal.OrgID, read func(context.Context) (*svcv2.ChartPicture, error), err error)
 
 // ResolveAlertChart reads the chart of an alert.
 func (p *Public) ResolveAlertChart(ctx context.Context, req *svcv2.ResolveAlertChartRequest) (*svcv2.ChartPicture, error) {
-	return p.chart(ctx, req.GetChartId(), p.cfg.Alerts)
+	return p.chart(ctx, req.GetChartId(), p.cfg.Alerts, p.cfg.Chats)
 }
 
 // ResolveChatChart reads the chart of another message to a chat.
 func (p *Public) ResolveChatChart(ctx context.Context, req *svcv2.ResolveChatChartRequest) (*svcv2.ChartPicture, error) {
-	return p.chart(ctx, req.GetChartId(), p.cfg.Chats)
+	return p.chart(ctx, req.GetChartId(), p.cfg.Chats, p.cfg.Alerts)
 }
 
-// chart reads a chart once for all who show its message. What it shows is looked up each time, so a chart ends with its subject.
-func (p *Public) chart(ctx context.Context, id string, open OpenChart) (*svcv2.ChartPicture, error) {
+// chart reads a chart once for all who show its message. What it shows is looked up each time, so a chart ends with its subject. The limit
+// of addresses is for guesses: a chat service fetches the pictures of many organizations from few addresses, and asks for each with one
+// id, which may be of either kind.
+func (p *Public) chart(ctx context.Context, id string, open, other OpenChart) (*svcv2.ChartPicture, error) {
 	now := time.Now()
-	if ok, after := p.cfg.ByAddress.Allow(principal.OriginFrom(ctx).IP, now); !ok {
-		return nil, tooMany(after)
-	}
-	read, err := open(ctx, id)
+	org, read, err := open(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
+		if _, _, err := other(ctx, id); err != nil {
+			if ok, after := p.cfg.ByAddress.Allow(principal.OriginFrom(ctx).IP, now); !ok {
+				return nil, tooMany(after)
+			}
+		}
 		return nil, apierr.New(apierr.ShareNotFound, "There is no such chart, or its time is over.", apierr.Cause(err))
 	case err != nil:
 		return nil, shares().Failure(ctx, err)
@@ -42,7 +46,7 @@ func (p *Public) chart(ctx context.Context, id string, open OpenChart) (*svcv2.C
 	if ok, after := p.cfg.ByToken.Allow("chart "+id, now); !ok {
 		return nil, tooMany(after)
 	}
-	out, err := p.charts.get(ctx, id, read)
+	out, err := p.charts.get(ctx, org, id, read)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

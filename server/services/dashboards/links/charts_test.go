@@ -15,19 +15,19 @@ import (
 // TestCharts checks the public reads of charts: the two kinds, their limits, one answer for every miss, and what is kept. A chart ends with
 // its subject, also if its data is kept.
 func TestCharts(t *testing.T) {
-	reads, gone := 0, false
+	reads, unread, gone := 0, 0, false
 	failing := errors.New("the warehouse says no: SELECT secret")
 	opens := func(known string) OpenChart {
-		return func(_ context.Context, id string) (func(context.Context) (*svcv2.ChartPicture, error), error) {
+		return func(_ context.Context, id string) (principal.OrgID, func(context.Context) (*svcv2.ChartPicture, error), error) {
 			switch {
 			case id == "broken":
-				return nil, failing
+				return "", nil, failing
 			case id == "unread":
-				return func(context.Context) (*svcv2.ChartPicture, error) { return nil, failing }, nil
+				return "org_a", func(context.Context) (*svcv2.ChartPicture, error) { unread++; return nil, failing }, nil
 			case id != known || gone:
-				return nil, fmt.Errorf("%w: %s is not %s", store.ErrNotFound, id, known)
+				return "", nil, fmt.Errorf("%w: %s is not %s", store.ErrNotFound, id, known)
 			}
-			return func(context.Context) (*svcv2.ChartPicture, error) {
+			return "org_a", func(context.Context) (*svcv2.ChartPicture, error) {
 				reads++
 				return &svcv2.ChartPicture{Title: known}, nil
 			}, nil
@@ -65,6 +65,10 @@ func TestCharts(t *testing.T) {
 	refused("chat", "alert", apierr.ShareNotFound, missing)
 	refused("chat", "a-guess", apierr.ShareNotFound, missing)
 	refused("alert", "unread", apierr.SharePersistence, later)
+	refused("alert", "unread", apierr.SharePersistence, later)
+	if unread != 1 {
+		t.Errorf("a chart that fails was read %d times in a row", unread)
+	}
 	refused("alert", "broken", apierr.SharePersistence, "Share links cannot be read or changed at the moment. Try again.")
 	if len(tokens.used) != 3 {
 		t.Errorf("guesses are counted as charts: %v", tokens.used)
@@ -76,6 +80,13 @@ func TestCharts(t *testing.T) {
 		t.Errorf("the third request for a chart: %v", err)
 	}
 	refused("alert", "alert", apierr.ShareRateLimited, "Too many requests. Try again later.")
+	// An address is limited in guesses. A chart that is asked for by the other kind is none.
+	if got := addresses.used["10.0.0.1"]; got != 2 {
+		t.Errorf("%d requests of the address count, want the two for a chart that is not there", got)
+	}
 	addresses.each = 0
-	refused("chat", "chat", apierr.ShareRateLimited, "Too many requests. Try again later.")
+	refused("chat", "a-guess", apierr.ShareRateLimited, "Too many requests. Try again later.")
+	if _, err := ask("chat", "chat"); err != nil {
+		t.Errorf("a chart that exists: %v", err)
+	}
 }

@@ -46,7 +46,7 @@ type Public struct {
 // NewPublic returns the service.
 func NewPublic(cfg PublicConfig) *Public {
 	return &Public{
-		cfg: cfg, reads: newPublicReads[*svcv2.WidgetData](publicFor), charts: newPublicReads[*svcv2.ChartPicture](limits.ChartKept),
+		cfg: cfg, reads: newPublicReads[*svcv2.WidgetData](publicFor, 0), charts: newPublicReads[*svcv2.ChartPicture](limits.ChartKept, chartFailed),
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,6 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query/widget"
 )
 
@@ -30,28 +32,51 @@ const (
 	// publicEntries bounds the kept results. publicAtOnce bounds the reads of all links that run at once.
 	publicEntries = 512
 	publicAtOnce  = 4
+	// publicEach bounds those of one organization, so that its slow reads do not stop the links of all others.
+	publicEach = 3
+	// chartFailed is how long the failure of a chart is kept. A chat service asks for a picture several times in a row.
+	chartFailed = time.Minute
 )
 
 // publicReads shares the reads of links or charts: equal reads run once, few run at once, and results are kept for some time. It is safe
 // for concurrent use.
 type publicReads[V any] struct {
-	kept    *cache.Cache[string, V]
-	keep    time.Duration
-	flights singleflight.Group
-	slots   chan struct{}
+	kept *cache.Cache[string, publicResult[V]]
+	// keep is for results, keepFailed for failures; zero: they are not kept.
+	keep, keepFailed time.Duration
+	flights          singleflight.Group
+	slots            chan struct{}
+
+	mu   sync.Mutex
+	each map[principal.OrgID]*orgSlots
 }
 
-func newPublicReads[V any](keep time.Duration) *publicReads[V] {
-	return &publicReads[V]{kept: cache.New[string, V](publicEntries, time.Now), keep: keep, slots: make(chan struct{}, publicAtOnce)}
+// publicResult is how a read ended.
+type publicResult[V any] struct {
+	data V
+	err  error
+}
+
+// orgSlots are the slots of an organization. They are there as long as somebody uses or awaits one.
+type orgSlots struct {
+	slots chan struct{}
+	users int
+}
+
+func newPublicReads[V any](keep, keepFailed time.Duration) *publicReads[V] {
+	return &publicReads[V]{
+		kept: cache.New[string, publicResult[V]](publicEntries, time.Now), keep: keep, keepFailed: keepFailed,
+		slots: make(chan struct{}, publicAtOnce), each: map[principal.OrgID]*orgSlots{},
+	}
 }
 
 // get returns the kept result of the key, or else the result of a read. Callers share the result and must not change it. A
 // reader who leaves does not end the read of the others.
-func (p *publicReads[V]) get(ctx context.Context, key string, read func(context.Context) (V, error)) (data V, err error) {
-	if data, ok := p.kept.Get(key); ok {
-		return data, nil
+func (p *publicReads[V]) get(ctx context.Context, org principal.OrgID, key string, read func(context.Context) (V, error)) (data V, err error) {
+	if result, ok := p.kept.Get(key); ok {
+		return result.data, result.err
 	}
-	done := p.flights.DoChan(key, func() (any, error) { return p.run(context.WithoutCancel(ctx), key, read) })
+	done := p.flights.DoChan(key, func() (any, error) { return p.run(context.WithoutCancel(ctx), org, key, read) })
 	select {
 	case result := <-done:
 		data, _ = result.Val.(V)
@@ -62,27 +87,68 @@ func (p *publicReads[V]) get(ctx context.Context, key string, read func(context.
 }
 
 // run reads in a slot. A panic becomes an error: it would end the process, not a request.
-func (p *publicReads[V]) run(ctx context.Context, key string, read func(context.Context) (V, error)) (data V, err error) {
-	if data, ok := p.kept.Get(key); ok { // a flight ended between the look into the cache and this one
-		return data, nil
+func (p *publicReads[V]) run(ctx context.Context, org principal.OrgID, key string, read func(context.Context) (V, error)) (data V, err error) {
+	if result, ok := p.kept.Get(key); ok { // a flight ended between the look into the cache and this one
+		return result.data, result.err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limits.ReadTime)
 	defer cancel()
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return data, ctx.Err()
+	release, err := p.slot(ctx, org)
+	if err != nil {
+		return data, err
 	}
 	defer func() {
-		<-p.slots
+		release()
 		if v := recover(); v != nil {
 			err = fmt.Errorf("dashboards: a public read panicked: %v\n%s", v, debug.Stack())
 		}
 	}()
-	if data, err = read(ctx); err == nil {
-		p.kept.Put(key, data, 1, p.keep)
+	data, err = read(ctx)
+	keep := p.keep
+	if err != nil {
+		keep = p.keepFailed
+	}
+	if keep > 0 {
+		p.kept.Put(key, publicResult[V]{data, err}, 1, keep)
 	}
 	return data, err
+}
+
+// slot waits for a slot of the organization, and then for one of all.
+func (p *publicReads[V]) slot(ctx context.Context, org principal.OrgID) (release func(), err error) {
+	p.mu.Lock()
+	own := p.each[org]
+	if own == nil {
+		own = &orgSlots{slots: make(chan struct{}, publicEach)}
+		p.each[org] = own
+	}
+	own.users++
+	p.mu.Unlock()
+	leave := func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if own.users--; own.users == 0 {
+			delete(p.each, org)
+		}
+	}
+	select {
+	case own.slots <- struct{}{}:
+	case <-ctx.Done():
+		leave()
+		return nil, ctx.Err()
+	}
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		<-own.slots
+		leave()
+		return nil, ctx.Err()
+	}
+	return func() {
+		<-p.slots
+		<-own.slots
+		leave()
+	}, nil
 }
 
 // ResolveShareWidgetData reads the data of widgets of a link.
@@ -168,7 +234,7 @@ func (p *Public) widgetData(
 		w.GetVisualization() != "paths" && w.GetVisualization() != "list" {
 		return no("unsupported", "This widget has no data.")
 	}
-	data, err := p.reads.get(ctx, readKey(l, w, req, window, chosen), func(ctx context.Context) (*svcv2.WidgetData, error) {
+	data, err := p.reads.get(ctx, l.share.Org, readKey(l, w, req, window, chosen), func(ctx context.Context) (*svcv2.WidgetData, error) {
 		return p.cfg.Widgets.Data(ctx, l.share.Org, widget.Request{
 			Widget: w, Override: window, Dashboard: l.def.GetTimeRange(), Variables: variables, Values: given, Sparkline: sparkline,
 			Points: int(req.GetMaxDataPoints()),

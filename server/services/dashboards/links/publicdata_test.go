@@ -3,6 +3,7 @@ package links
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,7 @@ func keyOf(text string) string { return text }
 // TestPublicReads checks that simultaneous equal reads run once, that different reads wait for each other, and that failures are
 // not kept. A reader who leaves does not affect the others.
 func TestPublicReads(t *testing.T) {
-	p := newPublicReads[*svcv2.WidgetData](publicFor)
+	p := newPublicReads[*svcv2.WidgetData](publicFor, 0)
 	var reads, running, most atomic.Int32
 	release := make(chan struct{})
 	read := func(context.Context) (*svcv2.WidgetData, error) {
@@ -34,7 +35,7 @@ func TestPublicReads(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		if _, err := p.get(gone, keyOf("a"), read); !errors.Is(err, context.Canceled) {
+		if _, err := p.get(gone, "org_a", keyOf("a"), read); !errors.Is(err, context.Canceled) {
 			t.Errorf("the one who left: %v", err)
 		}
 	})
@@ -44,25 +45,25 @@ func TestPublicReads(t *testing.T) {
 	leave()
 	for range 50 {
 		wg.Go(func() {
-			if d, err := p.get(t.Context(), keyOf("a"), read); err != nil || d.GetWidgetId() != "w" {
+			if d, err := p.get(t.Context(), "org_a", keyOf("a"), read); err != nil || d.GetWidgetId() != "w" {
 				t.Errorf("%v %v", d, err)
 			}
 		})
 	}
 	for _, key := range []string{"b", "c", "d", "e", "f", "g", "h", "i"} {
-		wg.Go(func() { _, _ = p.get(t.Context(), keyOf(key), read) })
+		wg.Go(func() { _, _ = p.get(t.Context(), "org_a", keyOf(key), read) })
 	}
-	for running.Load() < publicAtOnce {
+	for running.Load() < publicEach {
 		time.Sleep(time.Millisecond)
 	}
 	close(release)
 	wg.Wait()
-	if reads.Load() != 9 || most.Load() != publicAtOnce {
+	if reads.Load() != 9 || most.Load() != publicEach {
 		t.Errorf("%d reads, %d at once", reads.Load(), most.Load())
 	}
 	fails := 0
 	for range 2 {
-		_, err := p.get(t.Context(), keyOf("bad"), func(context.Context) (*svcv2.WidgetData, error) { fails++; return nil, errors.New("no") })
+		_, err := p.get(t.Context(), "org_a", keyOf("bad"), func(context.Context) (*svcv2.WidgetData, error) { fails++; return nil, errors.New("no") })
 		if err == nil {
 			t.Error("no error")
 		}
@@ -70,7 +71,7 @@ func TestPublicReads(t *testing.T) {
 	if fails != 2 {
 		t.Errorf("a failure is kept: %d reads", fails)
 	}
-	if _, err := p.get(t.Context(), keyOf("panic"), func(context.Context) (*svcv2.WidgetData, error) { panic("in a read") }); err == nil {
+	if _, err := p.get(t.Context(), "org_a", keyOf("panic"), func(context.Context) (*svcv2.WidgetData, error) { panic("in a read") }); err == nil {
 		t.Error("a panic is no error")
 	}
 }
@@ -97,5 +98,35 @@ func TestPublicWindow(t *testing.T) {
 		if !errors.As(err, &e) || e.Tag != apierr.ShareRangeInvalid {
 			t.Errorf("%v: %v", bad, err)
 		}
+	}
+}
+
+// TestPublicReadsEach: the reads of one organization leave a slot to the others.
+func TestPublicReadsEach(t *testing.T) {
+	p := newPublicReads[int](publicFor, 0)
+	stop, begun := make(chan struct{}), make(chan struct{}, publicAtOnce+1)
+	var wg sync.WaitGroup
+	for i := range publicAtOnce + 1 {
+		wg.Go(func() {
+			_, _ = p.get(t.Context(), "org_slow", fmt.Sprint(i), func(context.Context) (int, error) {
+				begun <- struct{}{}
+				<-stop
+				return 0, nil
+			})
+		})
+	}
+	for range publicEach {
+		<-begun
+	}
+	if got, err := p.get(t.Context(), "org_b", "b", func(context.Context) (int, error) { return 7, nil }); got != 7 || err != nil {
+		t.Errorf("%d %v", got, err)
+	}
+	if len(begun) != 0 {
+		t.Errorf("%d reads of the organization are too many", len(begun))
+	}
+	close(stop)
+	wg.Wait()
+	if len(p.each) != 0 || len(p.slots) != 0 {
+		t.Errorf("%d organizations and %d slots are left", len(p.each), len(p.slots))
 	}
 }
