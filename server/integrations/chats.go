@@ -101,6 +101,8 @@ func (e *Engine) Post(ctx context.Context, p chat.Post) (string, error) {
 		e.pictureFailed(ctx, c, err)
 		p.Message.Picture = nil
 		reference, err = post(ctx, provider, opened, p)
+	} else if err == nil && p.Message.Picture != nil {
+		e.trouble.over(c.ID)
 	}
 	if err != nil {
 		return "", e.chatFailure(ctx, c, err)

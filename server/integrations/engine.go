@@ -62,10 +62,13 @@ type Config struct {
 }
 
 // Engine is safe for concurrent use.
-type Engine struct{ cfg Config }
+type Engine struct {
+	cfg     Config
+	trouble troubles
+}
 
 // New returns an engine.
-func New(cfg Config) *Engine { return &Engine{cfg} }
+func New(cfg Config) *Engine { return &Engine{cfg: cfg} }
 
 // Setups lists the providers that the server knows.
 func (e *Engine) Setups() []Setup { return e.cfg.Setups }

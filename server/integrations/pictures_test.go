@@ -92,7 +92,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestPictureRefused: a picture that the service does not take costs no message. Messages of the next day have none.
+// TestPictureRefused: a picture that the service does not take costs no message. The next messages have none for some minutes: the server
+// may have been busy.
 func TestPictureRefused(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]string{
@@ -110,16 +111,46 @@ func TestPictureRefused(t *testing.T) {
 			})
 			p.send("", false)
 			p.want("text")
-			if tries != 2 || p.rows.row.PictureFailedAt == nil {
+			if tries != 2 || p.rows.row.PictureFailedAt != nil {
 				t.Fatalf("%d tries, remembered: %v", tries, p.rows.row.PictureFailedAt)
 			}
 			p.send("", false)
 			p.want("text text")
-			p.now = p.now.Add(limits.ChartPause + time.Second)
+			p.now = p.now.Add(limits.ChartRetry)
 			p.send("", false)
 			p.want("text text text+picture")
 		})
 	}
+}
+
+// TestPictureTrouble: messages of the next day have no picture if the service could fetch none for an hour. One that it fetched in between
+// ends the trouble.
+func TestPictureTrouble(t *testing.T) {
+	t.Parallel()
+	p := newPictured(t, "http://127.0.0.1:8080")
+	good := p.url
+	bad := strings.Replace(p.url, "127.0.0.1", "127.0.0.2:1/", 1)
+	began := p.now
+	after := func(since time.Duration, url string) {
+		p.now, p.url = began.Add(since), url
+		p.send("", false)
+	}
+	after(0, bad)
+	after(limits.ChartRetry, good)
+	after(limits.ChartTrouble, bad)
+	after(2*limits.ChartTrouble-time.Minute, bad)
+	if p.rows.row.PictureFailedAt != nil {
+		t.Errorf("remembered: %v", p.rows.row.PictureFailedAt)
+	}
+	after(2*limits.ChartTrouble+limits.ChartRetry, bad)
+	if p.rows.row.PictureFailedAt == nil {
+		t.Fatal("the failure of more than an hour is not remembered")
+	}
+	pause := 2*limits.ChartTrouble + limits.ChartRetry + limits.ChartPause
+	after(pause-time.Second, good)
+	p.want("text text+picture text text text text")
+	after(pause+time.Second, good)
+	p.want("text text+picture text text text text text+picture")
 }
 
 // TestPictureUnreachable: a service that cannot fetch the picture refuses the message with it. The change of the first message, too.
@@ -130,9 +161,6 @@ func TestPictureUnreachable(t *testing.T) {
 	p.url = strings.Replace(p.url, "127.0.0.1", "127.0.0.2:1/", 1)
 	p.send(first, true)
 	p.want("text text")
-	if p.rows.row.PictureFailedAt == nil {
-		t.Error("the failure is not remembered")
-	}
 }
 
 // TestPictureOfNoForm: a message that is refused for another reason keeps its form without the picture, and is not a failure of pictures.

@@ -18,8 +18,11 @@ const (
 	// ChartEvaluations is the number of minutes that a chart evaluates again if there is no check of them, for a rule that reads each minute
 	// with a statement of its own.
 	ChartEvaluations = 12
-	// ChartPause is how long messages to a workspace have no pictures after its service could not fetch one.
-	ChartPause = Day
+	// ChartRetry is how long messages to a workspace have no pictures after its service could not fetch one, which may be a short trouble of
+	// this server. ChartPause is how long if it could fetch none for ChartTrouble.
+	ChartRetry   = 10 * time.Minute
+	ChartTrouble = time.Hour
+	ChartPause   = Day
 )
 
 func charts() []Limit {
@@ -32,6 +35,8 @@ func charts() []Limit {
 		count("ChartSeries", ChartSeries, "A chart about many groups shows %s of them."),
 		count("ChartRanks", ChartRanks, "The chart of a digest shows %s issues."),
 		count("ChartEvaluations", ChartEvaluations, "A chart evaluates at most %s minutes again for a rule that is read alone."),
-		lasts("ChartPause", ChartPause, "Messages to a workspace have no pictures for %s after its service could not fetch one."),
+		lasts("ChartRetry", ChartRetry, "Messages to a workspace have no pictures for %s after its service could not fetch one."),
+		lasts("ChartTrouble", ChartTrouble, "A workspace whose service could fetch no picture for %s or longer has a longer pause."),
+		lasts("ChartPause", ChartPause, "Messages to such a workspace have no pictures for %s."),
 	}
 }
