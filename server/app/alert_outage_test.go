@@ -135,6 +135,13 @@ func (w *outageWorld) NextAlertChecks(ctx context.Context, f store.Fence, limit 
 	return w.Store.NextAlertChecks(ctx, f, limit)
 }
 
+func (w *outageWorld) DueDeliveryShards(ctx context.Context, now time.Time) (map[int]bool, error) {
+	if err := w.away(); err != nil {
+		return nil, err
+	}
+	return w.Store.DueDeliveryShards(ctx, now)
+}
+
 func (w *outageWorld) DueDeliveries(ctx context.Context, shard int, now time.Time, busy store.OutboxBusy, limit int) ([]store.Delivery, error) {
 	if err := w.away(); err != nil {
 		return nil, err

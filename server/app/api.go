@@ -154,9 +154,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 	for _, p := range mcp.Published() {
 		mux.Handle(p, mcpDoor)
 	}
-	if err := mountReference(mux, c, a.baseURL()); err != nil {
-		return err
-	}
+	mountReference(mux, c, a.baseURL())
 	// REST answers every other path: an unknown route gets the error envelope.
 	mux.Handle("/", restDoor)
 	oauthServer := oauth.New(oauth.Config{
@@ -189,17 +187,13 @@ func (a *App) browser() (*auth.Browser, error) {
 	return auth.NewBrowser(base, rpc.IsCall), nil
 }
 
-// mountReference serves the OpenAPI document and the reference page that shows it. Neither needs credentials.
-func mountReference(mux *http.ServeMux, c *contract.Contract, baseURL string) error {
-	doc, err := openapi.New(c, baseURL)
-	if err != nil {
-		return err
-	}
-	mux.Handle("/openapi.json", openapi.Handler(doc))
+// mountReference serves the OpenAPI document and the reference page that shows it. Neither needs credentials. The first request makes the
+// document, because that takes longer than the rest of a start.
+func mountReference(mux *http.ServeMux, c *contract.Contract, baseURL string) {
+	mux.Handle("/openapi.json", openapi.Handler(func() ([]byte, error) { return openapi.New(c, baseURL) }))
 	reference := openapi.Reference()
 	mux.Handle("/v2/docs", reference)
 	mux.Handle("/v2/docs/", reference)
-	return nil
 }
 
 func door(d principal.Door, next http.Handler) http.Handler {

@@ -40,7 +40,7 @@ type attack struct {
 
 func newAttack(t *testing.T) *attack {
 	dir := filepath.Join(t.TempDir(), "data")
-	a := &attack{p: testkit.StartProcess(t, dir), flood: 7 * time.Second, callers: 20}
+	a := &attack{p: testkit.StartMeasured(t, dir), flood: 7 * time.Second, callers: 20}
 	if text := os.Getenv(envAttack); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil {

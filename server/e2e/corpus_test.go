@@ -28,7 +28,7 @@ const requestTimeout = "@svc/ingest/RequestTimeout"
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := testkit.StartProcess(t, dir)
+	p := testkit.StartMeasured(t, dir)
 	target := corpus.NewTarget(strings.TrimPrefix(p.IngestURL, "http://"), p.OTLPGRPCAddr, p.PrivateKey)
 	defer target.Close()
 	var pushes connector

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ const exportTraces = "/opentelemetry.proto.collector.trace.v1.TraceService/Expor
 
 // heapPeak samples the used memory until stop is called. stop returns the growth since the beginning.
 func heapPeak() (stop func() uint64) {
+	percent := debug.SetGCPercent(100)
 	inUse := func() uint64 {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
@@ -49,6 +51,7 @@ func heapPeak() (stop func() uint64) {
 	return func() uint64 {
 		close(done)
 		<-over
+		debug.SetGCPercent(percent)
 		return most - min(most, base)
 	}
 }

@@ -26,6 +26,7 @@ const outboxPage = 64
 
 // Deliveries are the rows of the outbox. *store.Store has them.
 type Deliveries interface {
+	DueDeliveryShards(ctx context.Context, now time.Time) (map[int]bool, error)
 	DueDeliveries(ctx context.Context, shard int, now time.Time, busy store.OutboxBusy, limit int) ([]store.Delivery, error)
 	BeginDelivery(ctx context.Context, f store.Fence, id uuid.UUID, now time.Time) (store.Delivery, store.AlertDestination, bool, error)
 	DeliveryThread(ctx context.Context, d store.Delivery) (string, error)
@@ -55,6 +56,11 @@ type Outbox struct {
 	mu sync.Mutex
 	// due is when the oldest message became due that could be sent at the last look, by shard.
 	due map[int]time.Time
+
+	peek sync.Mutex
+	// waiting are the shards that had a message which was due, at the time looked.
+	waiting map[int]bool
+	looked  time.Time
 }
 
 // NewOutbox returns an outbox.
@@ -84,6 +90,20 @@ func (o *Outbox) Lag() time.Duration {
 		lag = max(lag, time.Since(at))
 	}
 	return lag
+}
+
+// waits says whether a message is due in a shard. All shards of the process share one look into the database, because most looks find nothing.
+func (o *Outbox) waits(ctx context.Context, shard int) (bool, error) {
+	o.peek.Lock()
+	defer o.peek.Unlock()
+	if now := time.Now(); now.Sub(o.looked) >= outboxPoll/2 {
+		waiting, err := o.cfg.Deliveries.DueDeliveryShards(ctx, now)
+		if err != nil {
+			return false, err
+		}
+		o.waiting, o.looked = waiting, now
+	}
+	return o.waiting[shard], nil
 }
 
 // look notes the messages of a shard that are due, the oldest first.
@@ -139,6 +159,12 @@ func (s *OutboxShard) Step(ctx context.Context) (time.Time, error) {
 			return time.Time{}, err
 		}
 		now := time.Now()
+		if waits, err := s.outbox.waits(ctx, s.fence.Number); err != nil || !waits {
+			if err == nil {
+				s.outbox.look(s.fence.Number, nil)
+			}
+			return now.Add(outboxPoll), err
+		}
 		rows, err := s.outbox.cfg.Deliveries.DueDeliveries(ctx, s.fence.Number, now, s.busy(), outboxPage)
 		if err != nil {
 			return time.Time{}, err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -99,9 +100,15 @@ func takesGzip(header string) bool {
 	return false
 }
 
-// Handler serves a document that New wrote. Pages of any origin may read it.
-func Handler(doc []byte) http.Handler {
-	f := newFile(jsonType, doc)
+// Handler serves the document that write returns: New with its arguments. Only the first request makes it. Pages of any origin may read it.
+func Handler(write func() ([]byte, error)) http.Handler {
+	document := sync.OnceValues(func() (file, error) {
+		doc, err := write()
+		if err != nil {
+			return file{}, err
+		}
+		return newFile(jsonType, doc), nil
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Access-Control-Allow-Origin", "*")
@@ -110,6 +117,13 @@ func Handler(doc []byte) http.Handler {
 			header.Set("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
 			header.Set("Access-Control-Allow-Headers", "*")
 			header.Set("Access-Control-Max-Age", "86400")
+		}
+		f, err := document()
+		if err != nil { // the contract cannot be described, which the tests exclude
+			header.Set("Content-Type", jsonType)
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = w.Write(apierr.Envelope(apierr.New(apierr.Unexpected, "").Detail(), false))
+			return
 		}
 		f.ServeHTTP(w, r)
 	})

@@ -2,6 +2,7 @@ package openapi_test
 
 import (
 	"compress/gzip"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -29,7 +30,14 @@ func ask(t *testing.T, h http.Handler, method, path string, header ...string) (*
 
 func TestHandler(t *testing.T) {
 	doc := string(write(t))
-	h := openapi.Handler([]byte(doc))
+	made := 0
+	h := openapi.Handler(func() ([]byte, error) {
+		made++
+		return []byte(doc), nil
+	})
+	if made != 0 {
+		t.Error("made before the first request")
+	}
 	res, body := ask(t, h, "GET", "/openapi.json")
 	if res.StatusCode != 200 || body != doc || res.Header.Get("Content-Type") != "application/json" || res.Header.Get("Access-Control-Allow-Origin") != "*" ||
 		res.Header.Get("Cache-Control") != "public, no-cache" || res.Header.Get("Vary") != "Accept-Encoding" {
@@ -63,6 +71,16 @@ func TestHandler(t *testing.T) {
 	}
 	if res, body := ask(t, h, "DELETE", "/openapi.json"); res.StatusCode != 405 || res.Header.Get("Allow") != "GET, HEAD, OPTIONS" || !strings.Contains(body, "MethodNotAllowedError") {
 		t.Errorf("DELETE: %d %v %s", res.StatusCode, res.Header, body)
+	}
+	if made != 1 {
+		t.Errorf("made %d times", made)
+	}
+
+	broken := openapi.Handler(func() ([]byte, error) { return nil, errors.New("a secret reason") })
+	for range 2 {
+		if res, body := ask(t, broken, "GET", "/openapi.json"); res.StatusCode != 500 || strings.Contains(body, "secret") || !strings.Contains(body, "UnexpectedError") {
+			t.Errorf("broken: %d %s", res.StatusCode, body)
+		}
 	}
 }
 

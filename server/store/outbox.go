@@ -63,6 +63,26 @@ func (s *Store) DueDeliveries(ctx context.Context, shard int, now time.Time, bus
 	return collect("list due deliveries", toDelivery, rows, err)
 }
 
+// DueDeliveryShards returns the shards of WorkOutbox in which a delivery is due. It costs a seek of the index for each shard.
+func (s *Store) DueDeliveryShards(ctx context.Context, now time.Time) (map[int]bool, error) {
+	all := make([]int, WorkShards(WorkOutbox))
+	for i := range all {
+		all[i] = i
+	}
+	var due []int
+	err := s.read.Delivery.Query().
+		Where(delivery.ShardIn(all...), delivery.StatusIn(DeliveryQueued, DeliveryProcessing), delivery.DueAtLTE(utc(now))).
+		Unique(true).Select(delivery.FieldShard).Scan(ctx, &due)
+	if err != nil {
+		return nil, mapError("list shards with due deliveries", err)
+	}
+	out := make(map[int]bool, len(due))
+	for _, shard := range due {
+		out[shard] = true
+	}
+	return out, nil
+}
+
 // BeginDelivery notes that a delivery is being sent, and returns it with its destination. It returns false if there is nothing to send: it
 // was sent, its destination pauses, is disabled or was deleted, or a newer reminder takes its place.
 func (s *Store) BeginDelivery(ctx context.Context, f Fence, id uuid.UUID, now time.Time) (d Delivery, to AlertDestination, ok bool, err error) {

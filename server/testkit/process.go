@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -107,18 +108,44 @@ func StartProcess(t testing.TB, dataDir string, args ...string) *Process {
 	return StartFirst(t, dataDir, args...)
 }
 
+// StartMeasured is StartProcess for a test that measures the memory of the server: the server bounds its heap itself, whatever the
+// environment of the tests says.
+func StartMeasured(t testing.TB, dataDir string, args ...string) *Process {
+	t.Helper()
+	copyTemplate(t, dataDir)
+	p := launch(t, ownHeap, dataDir, args...)
+	p.mustBeReady(t)
+	return p
+}
+
+// ownHeap reports whether a variable of the environment leaves the bound of the heap to the program.
+func ownHeap(variable string) bool {
+	return !strings.HasPrefix(variable, "GOGC=") && !strings.HasPrefix(variable, "GOMEMLIMIT=")
+}
+
 // StartFirst is StartProcess without the template: over a new folder, the server creates its tables and its own organization.
 func StartFirst(t testing.TB, dataDir string, args ...string) *Process {
 	t.Helper()
 	p := LaunchProcess(t, dataDir, args...)
+	p.mustBeReady(t)
+	return p
+}
+
+func (p *Process) mustBeReady(t testing.TB) {
+	t.Helper()
 	if err := p.WaitReady(60 * time.Second); err != nil {
 		t.Fatalf("svc serve did not become ready: %v\n%s", err, p.Log())
 	}
-	return p
 }
 
 // LaunchProcess runs `svc serve` without waiting.
 func LaunchProcess(t testing.TB, dataDir string, args ...string) *Process {
+	t.Helper()
+	return launch(t, func(string) bool { return true }, dataDir, args...)
+}
+
+// launch runs `svc serve` with the variables of the environment that inherits accepts.
+func launch(t testing.TB, inherits func(variable string) bool, dataDir string, args ...string) *Process {
 	t.Helper()
 	bootstrap := filepath.Join(dataDir, "bootstrap.json")
 	p := &Process{log: &lockedBuffer{}, done: make(chan struct{})}
@@ -133,6 +160,7 @@ func LaunchProcess(t testing.TB, dataDir string, args ...string) *Process {
 		"serve", "--data-dir", dataDir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0",
 		"--bootstrap-file", bootstrap,
 	}, args...)...)
+	p.cmd.Env = slices.DeleteFunc(p.cmd.Env, func(variable string) bool { return !inherits(variable) })
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {

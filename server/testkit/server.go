@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
@@ -125,6 +126,7 @@ func Start(t testing.TB, configure func(*config.Config), options ...func(*app.Op
 }
 
 func start(dir string, configure func(*config.Config), options ...func(*app.Options)) (*Server, func(), error) {
+	auth.HashCheaply()
 	cfg := config.Default()
 	cfg.DataDir = filepath.Join(dir, "data")
 	cfg.APIAddr, cfg.IngestAddr, cfg.OTLPGRPCAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,7 @@ func TestBuildMemory(t *testing.T) {
 		z.Close()
 		w.Close()
 	}()
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	runtime.GC()
 	var before, now runtime.MemStats
 	runtime.ReadMemStats(&before)
