@@ -77,7 +77,8 @@ func NewPasswords() *Passwords {
 // cheap makes new hashes almost free.
 var cheap atomic.Bool
 
-// HashCheaply makes new hashes of passwords in this process cost microseconds, and so guessable. Only tests that start many servers call it.
+// HashCheaply makes new hashes of passwords in this process cost microseconds, so that they can be guessed. Only tests that start many
+// servers call it.
 func HashCheaply() { cheap.Store(true) }
 
 func newPasswords(memory, time uint32) *Passwords {

@@ -92,7 +92,8 @@ func (o *Outbox) Lag() time.Duration {
 	return lag
 }
 
-// waits says whether a message is due in a shard. All shards of the process share one look into the database, because most looks find nothing.
+// waits says whether a message is due in a shard. All shards of the process share one look into the database, because most looks find
+// nothing.
 func (o *Outbox) waits(ctx context.Context, shard int) (bool, error) {
 	o.peek.Lock()
 	defer o.peek.Unlock()
