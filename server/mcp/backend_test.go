@@ -9,7 +9,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -18,6 +17,7 @@ import (
 	"github.com/svc-observability/svc/gen/svc/v2/svcv2connect"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/ratelimit"
@@ -113,7 +113,7 @@ func (b *backend) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	res := &svcv2.SearchLogsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for range to - from {
 		res.Data = append(res.Data, &svcv2.Log{
-			Id: "log_x", Object: "log", Timestamp: timestamppb.New(now()), SeverityText: "ERROR", SeverityNumber: 17, ServiceName: "web",
+			Id: "log_x", Object: "log", Timestamp: timestamppb.New(tooltest.Now()), SeverityText: "ERROR", SeverityNumber: 17, ServiceName: "web",
 			Body: "pipe | and\nline break " + strings.Repeat("long ", 2000), TraceId: new(strings.Repeat("ab", 16)),
 		})
 	}
@@ -126,7 +126,7 @@ func (b *backend) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest
 	res := &svcv2.SearchTracesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for i := from; i < to; i++ {
 		res.Data = append(res.Data, &svcv2.TraceSummary{
-			Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(now()), DurationMs: float64(i), RootSpanName: "GET /", RootServiceName: "web",
+			Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(tooltest.Now()), DurationMs: float64(i), RootSpanName: "GET /", RootServiceName: "web",
 			RootStatusCode: "Error", RootHasError: i%2 == 1,
 		})
 	}
@@ -173,7 +173,7 @@ func server(t *testing.T, b *backend, callers map[string]principal.Principal, li
 	api.Handle(svcv2connect.NewTracesServiceHandler(b, chain.Options()...))
 	api.Handle(svcv2connect.NewSessionsServiceHandler(b, chain.Options()...))
 	s, err := New(Config{
-		Conn: loopback.Conn(api), Contract: c, BaseURL: "https://api.example.com", Limiter: limiter, Now: now,
+		Conn: loopback.Conn(api), Contract: c, BaseURL: "https://api.example.com", Limiter: limiter, Now: tooltest.Now,
 		ResourceMetadata: resourceMetadata,
 	})
 	if err != nil {
@@ -270,21 +270,4 @@ func declared(t *testing.T, session *sdk.ClientSession) map[string]*sdk.Tool {
 		tools[tool.Name] = tool
 	}
 	return tools
-}
-
-func resolve(t *testing.T, schema any) *jsonschema.Resolved {
-	t.Helper()
-	raw, err := json.Marshal(schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var s jsonschema.Schema
-	if err := json.Unmarshal(raw, &s); err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Resolve(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 )
 
 var figure = regexp.MustCompile(`\b[0-9][0-9,]* (?:seconds?|minutes?|hours?|days?|characters|bytes|KiB|MiB|GiB)\b`)
@@ -25,7 +26,7 @@ func TestFigures(t *testing.T) {
 	}
 	windows := 0
 	for name, tool := range declared(t, connect(t, server(t, &backend{}, full(), nil), "full")) {
-		schema := resolve(t, tool.InputSchema).Schema()
+		schema := tooltest.Resolve(t, tool.InputSchema).Schema()
 		texts := []string{tool.Description}
 		for _, p := range schema.Properties {
 			texts = append(texts, p.Description)

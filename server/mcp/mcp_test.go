@@ -20,12 +20,11 @@ import (
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/golden"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 	"github.com/svc-observability/svc/server/principal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-func now() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 
 func TestToolSchemas(t *testing.T) {
 	tools := declared(t, connect(t, server(t, &backend{}, full(), nil), "full"))
@@ -58,7 +57,7 @@ var nextLine = regexp.MustCompile("(?m)^- `([a-z_]+)` (\\{.*\\}): ")
 // TestResults checks every answer of every tool against its declaration, and every suggestion against the tool it suggests.
 func TestResults(t *testing.T) {
 	bigTrace := func(n int) *svcv2.Trace {
-		tr := &svcv2.Trace{Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(now()), EndTime: timestamppb.New(now().Add(time.Second)), DurationMs: 1000, SpanCount: int32(n), ServiceCount: 2}
+		tr := &svcv2.Trace{Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(tooltest.Now()), EndTime: timestamppb.New(tooltest.Now().Add(time.Second)), DurationMs: 1000, SpanCount: int32(n), ServiceCount: 2}
 		for i := range n {
 			s := &svcv2.Span{Id: spanID(i), Name: "operation " + strings.Repeat("x", 150), ServiceName: "web", Kind: "Server", StartTime: tr.StartTime, DurationMs: float64(n - i), StatusCode: "Unset", Attributes: map[string]string{"k": "v"}}
 			if i > 0 {
@@ -90,7 +89,7 @@ func TestResults(t *testing.T) {
 				if res.IsError {
 					t.Fatalf("%s %v failed: %s", name, args, text)
 				}
-				if err := resolve(t, tools[name].OutputSchema).Validate(res.StructuredContent); err != nil {
+				if err := tooltest.Resolve(t, tools[name].OutputSchema).Validate(res.StructuredContent); err != nil {
 					t.Errorf("%s %v: structured content: %v", name, args, err)
 				}
 				if n := len([]rune(text)); n > tool.TextBudget {
@@ -104,7 +103,7 @@ func TestResults(t *testing.T) {
 					if err := json.Unmarshal([]byte(m[2]), &suggested); err != nil || tools[m[1]] == nil {
 						t.Fatalf("%s suggests %s %s: %v", name, m[1], m[2], err)
 					}
-					if err := resolve(t, tools[m[1]].InputSchema).Validate(suggested); err != nil {
+					if err := tooltest.Resolve(t, tools[m[1]].InputSchema).Validate(suggested); err != nil {
 						t.Errorf("%s suggests %s %s: %v", name, m[1], m[2], err)
 					}
 					if calls[m[1]] == nil {
@@ -136,28 +135,28 @@ func TestArguments(t *testing.T) {
 		limit int32
 		note  string
 	}{
-		"defaults":          {nil, now().Add(-6 * time.Hour), now(), nil, 20, ""},
-		"blank is absent":   {map[string]any{"service": " ", "limit": "", "end_time": nil}, now().Add(-6 * time.Hour), now(), nil, 20, ""},
-		"RFC 3339":          {map[string]any{"start_time": "2026-01-31T10:00:00+01:00", "end_time": "2026-01-31T10:00:00.5Z"}, now().Add(-3 * time.Hour), now().Add(-2*time.Hour + 500*time.Millisecond), nil, 20, ""},
-		"plain UTC":         {map[string]any{"start_time": "2026-01-31 10:00:00"}, now().Add(-2 * time.Hour), now(), nil, 20, ""},
-		"relative":          {map[string]any{"start_time": "-90m", "end_time": "NOW-1h"}, now().Add(-90 * time.Minute), now().Add(-time.Hour), nil, 20, ""},
-		"milliseconds":      {map[string]any{"start_time": now().Add(-time.Minute).UnixMilli()}, now().Add(-time.Minute), now(), nil, 20, ""},
-		"milliseconds text": {map[string]any{"start_time": "1769860740000"}, now().Add(-time.Minute), now(), nil, 20, ""},
-		"only an end":       {map[string]any{"end_time": "now-1d"}, now().Add(-30 * time.Hour), now().Add(-24 * time.Hour), nil, 20, ""},
-		"aliases":           {map[string]any{"since": "now-1h", "service_name": "web"}, now().Add(-time.Hour), now(), &svcv2.TraceFilters{ServiceName: new("web")}, 20, ""},
-		"unknown":           {map[string]any{"servise": "web"}, now().Add(-6 * time.Hour), now(), nil, 20, `no parameter "servise"; it was ignored. Did you mean service?`},
-		"number text":       {map[string]any{"limit": "7", "min_duration_ms": "1.5"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{MinDurationMs: new(1.5)}, 7, ""},
-		"limit too large":   {map[string]any{"limit": 9999}, now().Add(-6 * time.Hour), now(), nil, 100, "limit was set to 200"},
-		"limit too small":   {map[string]any{"limit": 0}, now().Add(-6 * time.Hour), now(), nil, 1, "limit was set to 1"},
-		"flag text":         {map[string]any{"has_error": "1", "root_only": "TRUE"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: new(true), SpanScope: new("root")}, 20, ""},
-		"flag false":        {map[string]any{"has_error": "0"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{HasError: new(false)}, 20, ""},
-		"part of a name":    {map[string]any{"span_name": "cart"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{SpanNameContains: new("cart")}, 20, ""},
-		"trace id":          {map[string]any{"trace_id": strings.Repeat("AB", 16)}, now().Add(-7 * 24 * time.Hour), now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("AB", 16))}, 20, ""},
-		"trace id and time": {map[string]any{"trace_id": strings.Repeat("ab", 16), "since": "now-1h"}, now().Add(-time.Hour), now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("ab", 16))}, 20, ""},
-		"attribute exists":  {map[string]any{"attribute_key": "k"}, now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "exists"}}}, 20, ""},
+		"defaults":          {nil, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 20, ""},
+		"blank is absent":   {map[string]any{"service": " ", "limit": "", "end_time": nil}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 20, ""},
+		"RFC 3339":          {map[string]any{"start_time": "2026-01-31T10:00:00+01:00", "end_time": "2026-01-31T10:00:00.5Z"}, tooltest.Now().Add(-3 * time.Hour), tooltest.Now().Add(-2*time.Hour + 500*time.Millisecond), nil, 20, ""},
+		"plain UTC":         {map[string]any{"start_time": "2026-01-31 10:00:00"}, tooltest.Now().Add(-2 * time.Hour), tooltest.Now(), nil, 20, ""},
+		"relative":          {map[string]any{"start_time": "-90m", "end_time": "NOW-1h"}, tooltest.Now().Add(-90 * time.Minute), tooltest.Now().Add(-time.Hour), nil, 20, ""},
+		"milliseconds":      {map[string]any{"start_time": tooltest.Now().Add(-time.Minute).UnixMilli()}, tooltest.Now().Add(-time.Minute), tooltest.Now(), nil, 20, ""},
+		"milliseconds text": {map[string]any{"start_time": "1769860740000"}, tooltest.Now().Add(-time.Minute), tooltest.Now(), nil, 20, ""},
+		"only an end":       {map[string]any{"end_time": "now-1d"}, tooltest.Now().Add(-30 * time.Hour), tooltest.Now().Add(-24 * time.Hour), nil, 20, ""},
+		"aliases":           {map[string]any{"since": "now-1h", "service_name": "web"}, tooltest.Now().Add(-time.Hour), tooltest.Now(), &svcv2.TraceFilters{ServiceName: new("web")}, 20, ""},
+		"unknown":           {map[string]any{"servise": "web"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 20, `no parameter "servise"; it was ignored. Did you mean service?`},
+		"number text":       {map[string]any{"limit": "7", "min_duration_ms": "1.5"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{MinDurationMs: new(1.5)}, 7, ""},
+		"limit too large":   {map[string]any{"limit": 9999}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 100, "limit was set to 200"},
+		"limit too small":   {map[string]any{"limit": 0}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 1, "limit was set to 1"},
+		"flag text":         {map[string]any{"has_error": "1", "root_only": "TRUE"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{HasError: new(true), SpanScope: new("root")}, 20, ""},
+		"flag false":        {map[string]any{"has_error": "0"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{HasError: new(false)}, 20, ""},
+		"part of a name":    {map[string]any{"span_name": "cart"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{SpanNameContains: new("cart")}, 20, ""},
+		"trace id":          {map[string]any{"trace_id": strings.Repeat("AB", 16)}, tooltest.Now().Add(-7 * 24 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("AB", 16))}, 20, ""},
+		"trace id and time": {map[string]any{"trace_id": strings.Repeat("ab", 16), "since": "now-1h"}, tooltest.Now().Add(-time.Hour), tooltest.Now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("ab", 16))}, 20, ""},
+		"attribute exists":  {map[string]any{"attribute_key": "k"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "exists"}}}, 20, ""},
 		"attribute equals": {
 			map[string]any{"attribute_key": "k", "attribute_value": 5},
-			now().Add(-6 * time.Hour), now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "equals", Value: structpb.NewStringValue("5")}}}, 20, "",
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "equals", Value: structpb.NewStringValue("5")}}}, 20, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +209,7 @@ func TestInputErrors(t *testing.T) {
 				t.Errorf("failed with %+v and text %q; want %s on %s with %q", d, textOf(res), tc.tag, tc.parameter, tc.text)
 			}
 			// Some clients also check failures against the schema.
-			if err := resolve(t, schemas[tc.Tool]).Validate(res.StructuredContent); err != nil {
+			if err := tooltest.Resolve(t, schemas[tc.Tool]).Validate(res.StructuredContent); err != nil {
 				t.Errorf("the failure does not fit the tool's schema: %v", err)
 			}
 		})
@@ -269,7 +268,7 @@ func TestScopes(t *testing.T) {
 	callers := full()
 	callers["traces"] = principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_b", Role: principal.RoleRoot, Scopes: []string{"traces:read"}}
 	callers["none"] = principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_c", Role: principal.RoleRoot, Scopes: []string{}}
-	b := &backend{total: 1, trace: &svcv2.Trace{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(now()), EndTime: timestamppb.New(now())}}
+	b := &backend{total: 1, trace: &svcv2.Trace{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(tooltest.Now()), EndTime: timestamppb.New(tooltest.Now())}}
 	srv := server(t, b, callers, nil)
 	session := connect(t, srv, "traces")
 	tools := declared(t, session)

@@ -9,6 +9,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 )
 
 // BenchmarkParse measures the parts of reading a call: the SDK's two envelopes and its params, and our arguments.
@@ -47,7 +48,7 @@ func BenchmarkParse(b *testing.B) {
 		})
 		b.Run(name+"/arguments", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := echo.Call(b.Context(), json.RawMessage(text), now()); err != nil {
+				if _, err := echo.Call(b.Context(), json.RawMessage(text), tooltest.Now()); err != nil {
 					b.Fatal(err)
 				}
 			}

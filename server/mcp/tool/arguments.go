@@ -312,3 +312,11 @@ func Or[T any](v *T, other T) T {
 	}
 	return *v
 }
+
+// Int32 is the value of a number, as messages of the API have it; nil if the call did not give it.
+func Int32(v *int) *int32 {
+	if v == nil {
+		return nil
+	}
+	return new(int32(*v))
+}

@@ -12,12 +12,13 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 )
 
 // agentStep is a span that begins after a number of seconds.
 func agentStep(trace, id, operation string, after, lasts float64) *svcv2.AgentSpan {
 	return &svcv2.AgentSpan{
-		TraceId: trace, SpanId: id, Operation: operation, StartTime: timestamppb.New(now().Add(time.Duration(after * float64(time.Second)))), DurationMs: lasts * 1000, ServiceName: "bot", Agent: "bot",
+		TraceId: trace, SpanId: id, Operation: operation, StartTime: timestamppb.New(tooltest.Now().Add(time.Duration(after * float64(time.Second)))), DurationMs: lasts * 1000, ServiceName: "bot", Agent: "bot",
 	}
 }
 
@@ -65,7 +66,7 @@ func TestAgentSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := agentSessionAnswer(tool.Period(now(), now().Add(time.Hour)), figures, verdict).Data.(agentSessionResult)
+	got := agentSessionAnswer(tool.Period(tooltest.Now(), tooltest.Now().Add(time.Hour)), figures, verdict).Data.(agentSessionResult)
 	if got.TurnCount != 2 || got.Title != "Where is it?" || got.Verdict.Status != "attention" || got.Verdict.SpanID != "c" || !strings.Contains(got.Verdict.Headline, "find: Timeout failed in turn 1") {
 		t.Errorf("%+v", got)
 	}
@@ -82,7 +83,7 @@ func TestAgentSession(t *testing.T) {
 }
 
 func TestTranscriptSaysEachMessageOnce(t *testing.T) {
-	answer, err := transcriptAnswer(&getAgentSessionTranscriptArgs{PayloadChars: 300, Limit: 100}, tool.Period(now(), now().Add(time.Hour)), agentSession())
+	answer, err := transcriptAnswer(&getAgentSessionTranscriptArgs{PayloadChars: 300, Limit: 100}, tool.Period(tooltest.Now(), tooltest.Now().Add(time.Hour)), agentSession())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 )
 
 // toolUse answers with more calls if no filter narrows the request.
@@ -35,7 +36,7 @@ func TestToolsOfAllSessions(t *testing.T) {
 	for args, want := range map[string]*agentTool{
 		`{"tool":"find","model":"m"}`: {Name: "find", Calls: 10, Failed: 1, ErrorRate: 0.1}, `{"tool":"find"}`: nil,
 	} {
-		out, err := made.Call(t.Context(), []byte(args), now())
+		out, err := made.Call(t.Context(), []byte(args), tooltest.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +50,7 @@ func TestToolsOfAllSessions(t *testing.T) {
 }
 
 func TestSessionsAreCounted(t *testing.T) {
-	out := agentSessionsAnswer(&listAgentSessionsArgs{Limit: 1}, tool.Period(now(), now()), &svcv2.SearchAgentSessionsResponse{
+	out := agentSessionsAnswer(&listAgentSessionsArgs{Limit: 1}, tool.Period(tooltest.Now(), tooltest.Now()), &svcv2.SearchAgentSessionsResponse{
 		Sessions: []*svcv2.AgentSessionSummary{{Id: "s"}}, HasMore: true, TotalCount: 547, ErrorCount: 12,
 	})
 	if res := out.Data.(agentSessionsResult); *res.Pagination.Total != 547 || res.WithErrors != 12 {

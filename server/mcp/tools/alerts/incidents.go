@@ -46,16 +46,6 @@ type incidentFilter struct {
 	GroupKey *string
 }
 
-func (f *incidentFilter) filters(rule *string) map[string]any {
-	out := map[string]any{}
-	for name, v := range map[string]*string{"status": f.Status, "severity": f.Severity, "group_key": f.GroupKey, "rule_id": rule} {
-		if v != nil {
-			out[name] = *v
-		}
-	}
-	return out
-}
-
 type listIncidentsArgs struct {
 	incidentFilter
 	Limit int `default:"{DefaultToolNames}" of:"ListAlertIncidentsRequest.limit" clamp:""`
@@ -82,12 +72,13 @@ func newGetIncidentTimeline(s *tool.Clients) (*tool.Tool, error) {
 		Name: "get_incident_timeline", View: "/alerts/rules/{rule_id}", Title: "Timeline of alert incidents",
 		Description: "Show when the incidents of one rule, or of all, were triggered, told and resolved, the last triggered first.",
 		Run: tool.With(func(ctx context.Context, a *timelineArgs) (*tool.Answer, error) {
-			return incidents(ctx, s, &a.incidentFilter, a.RuleID, a.Limit)
+			return incidents(ctx, s, &a.incidentFilter, a.RuleID, a.Limit, &a.RuleID)
 		}),
 	})
 }
 
-func incidents(ctx context.Context, s *tool.Clients, f *incidentFilter, rule *string, limit int) (*tool.Answer, error) {
+// incidents lists incidents. Of is the further arguments that narrow them.
+func incidents(ctx context.Context, s *tool.Clients, f *incidentFilter, rule *string, limit int, of ...any) (*tool.Answer, error) {
 	n := int32(limit)
 	list, err := s.AlertIncidents.ListAlertIncidents(ctx, &svcv2.ListAlertIncidentsRequest{
 		Limit: &n, Status: f.Status, RuleId: rule, Severity: f.Severity, GroupKey: f.GroupKey,
@@ -103,7 +94,7 @@ func incidents(ctx context.Context, s *tool.Clients, f *incidentFilter, rule *st
 	}
 	res := incidentsResult{
 		Incidents: []incidentRow{}, OpenCount: counts.GetOpen(), ResolvedCount: counts.GetResolved(),
-		Total: counts.GetOpen() + counts.GetResolved(), HasMore: list.GetHasMore(), Filters: f.filters(rule),
+		Total: counts.GetOpen() + counts.GetResolved(), HasMore: list.GetHasMore(), Filters: f.Chosen(append(of, &f.Status, &f.Severity, &f.GroupKey)...),
 	}
 	switch tool.Or(f.Status, "") {
 	case "open":

@@ -58,8 +58,8 @@ var templates = map[string]template{
 }
 
 // request makes the rule of the arguments.
-func (d *definition) request(name string) (*svcv2.CreateAlertRuleRequest, error) {
-	draft, err := toStruct(d.QueryBuilderDraft)
+func (d *definition) request(c *tool.Call, name string) (*svcv2.CreateAlertRuleRequest, error) {
+	draft, err := toStruct(c, &d.QueryBuilderDraft)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +75,13 @@ func (d *definition) request(name string) (*svcv2.CreateAlertRuleRequest, error)
 	}, nil
 }
 
-func toStruct(text json.RawMessage) (*structpb.Struct, error) {
-	if len(text) == 0 {
+func toStruct(c *tool.Call, field *json.RawMessage) (*structpb.Struct, error) {
+	if len(*field) == 0 {
 		return nil, nil
 	}
 	s := &structpb.Struct{}
-	if err := s.UnmarshalJSON(text); err != nil {
-		return nil, tool.BadInput("query_builder_draft", "must be a JSON object.", `{"dataSource":"traces","aggregation":"count"}`)
+	if err := s.UnmarshalJSON(*field); err != nil {
+		return nil, c.Bad(field, "must be a JSON object.", `{"dataSource":"traces","aggregation":"count"}`)
 	}
 	return s, nil
 }
@@ -107,13 +107,13 @@ func newCreateAlertRule(s *tool.Clients) (*tool.Tool, error) {
 			if t, ok := templates[tool.Or(a.Template, "")]; ok {
 				a.fill(t)
 			}
-			req, err := a.request(a.Name)
+			req, err := a.request(&a.Call, a.Name)
 			if err != nil {
 				return nil, err
 			}
 			req.Severity, req.DestinationIds, req.Enabled = a.Severity, a.DestinationIds, a.Enabled
 			if a.RenotifyIntervalMinutes != nil {
-				req.RenotifyIntervalMinutes = new(int32(*a.RenotifyIntervalMinutes))
+				req.RenotifyIntervalMinutes = tool.Int32(a.RenotifyIntervalMinutes)
 			}
 			if a.NotificationTitle != nil || a.NotificationBody != nil {
 				req.NotificationTemplate = &svcv2.AlertNotificationTemplate{Title: a.NotificationTitle, Body: a.NotificationBody}
@@ -241,7 +241,7 @@ func newPreviewAlertRule(s *tool.Clients) (*tool.Tool, error) {
 
 func (a *previewRuleArgs) rule(ctx context.Context, s *tool.Clients) (*svcv2.CreateAlertRuleRequest, error) {
 	if a.RuleID == nil {
-		req, err := a.request("preview")
+		req, err := a.request(&a.Call, "preview")
 		if err == nil {
 			req.Severity = "warning"
 		}

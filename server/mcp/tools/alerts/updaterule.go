@@ -53,7 +53,7 @@ func newUpdateAlertRule(s *tool.Clients) (*tool.Tool, error) {
 					return nil, err
 				}
 				if len(req.GetUpdateMask().GetPaths()) == 0 {
-					return nil, tool.BadInput("enabled", "or another field to change is needed.", "false")
+					return nil, a.Bad(&a.Enabled, "or another field to change is needed.", "false")
 				}
 				if _, err := s.AlertRules.UpdateAlertRule(ctx, req); err != nil {
 					return nil, fmt.Errorf("%d rules were changed, then: %w", len(res.Rules), err)
@@ -81,7 +81,7 @@ func (a *updateRuleArgs) targets(ctx context.Context, s *tool.Clients) ([]string
 		ids = append(ids, *a.RuleID)
 	}
 	if len(ids) == 0 {
-		return nil, tool.BadInput("rule_id", "or rule_ids is needed.", "alrt_…")
+		return nil, a.Bad(&a.RuleID, "or rule_ids is needed.", "alrt_…")
 	}
 	if !slices.Contains(ids, "*") {
 		return ids, nil
@@ -107,40 +107,33 @@ func (a *updateRuleArgs) change(old *svcv2.AlertRule) (*svcv2.UpdateAlertRuleReq
 		return given
 	}
 	small := func(v *int, path string) *int32 {
-		if !set(v != nil, path) {
-			return nil
-		}
-		return new(int32(*v))
+		set(v != nil, path)
+		return tool.Int32(v)
 	}
-	set(a.Name != nil, "name")
-	set(a.Severity != nil, "severity")
-	set(a.Enabled != nil, "enabled")
-	set(a.SignalType != nil, "signal_type")
-	set(a.Comparator != nil, "comparator")
-	set(a.Threshold != nil, "threshold")
-	set(a.ThresholdUpper != nil, "threshold_upper")
+	for _, f := range []any{
+		&a.Name, &a.Severity, &a.Enabled, &a.SignalType, &a.Comparator, &a.Threshold, &a.ThresholdUpper, &a.ApdexThresholdMs, &a.RawQuerySQL,
+		&a.RawQueryReducer, &a.AlertOnNoData,
+	} {
+		set(a.Given(f), a.NameOf(f)) // the field has the name of the argument
+	}
+	set(a.Environments != nil, a.NameOf(&a.Environments))
+	set(a.GroupBy != nil, a.NameOf(&a.GroupBy))
 	set(a.Services != nil, "service_names")
 	set(a.ExcludeServices != nil, "exclude_service_names")
-	set(a.Environments != nil, "environments")
-	set(a.GroupBy != nil, "group_by")
-	set(a.ApdexThresholdMs != nil, "apdex_threshold_ms")
-	set(a.RawQuerySQL != nil, "raw_query_sql")
-	set(a.RawQueryReducer != nil, "raw_query_reducer")
-	set(a.AlertOnNoData != nil, "alert_on_no_data")
 	req.Name, req.Severity, req.Enabled, req.SignalType, req.Comparator = a.Name, a.Severity, a.Enabled, a.SignalType, a.Comparator
 	req.Threshold, req.ThresholdUpper, req.ServiceNames, req.ExcludeServiceNames = a.Threshold, a.ThresholdUpper, a.Services, a.ExcludeServices
 	req.Environments, req.GroupBy, req.ApdexThresholdMs, req.RawQuerySql = a.Environments, a.GroupBy, a.ApdexThresholdMs, a.RawQuerySQL
 	req.RawQueryReducer, req.AlertOnNoData = a.RawQueryReducer, a.AlertOnNoData
-	req.WindowMinutes = small(a.WindowMinutes, "window_minutes")
+	req.WindowMinutes = small(a.WindowMinutes, a.NameOf(&a.WindowMinutes))
 	req.ConsecutiveBreachesRequired = small(a.ConsecutiveBreaches, "consecutive_breaches_required")
 	req.ConsecutiveHealthyRequired = small(a.ConsecutiveHealthy, "consecutive_healthy_required")
-	req.RenotifyIntervalMinutes = small(a.RenotifyIntervalMinutes, "renotify_interval_minutes")
-	if set(a.MinimumSampleCount != nil, "minimum_sample_count") {
+	req.RenotifyIntervalMinutes = small(a.RenotifyIntervalMinutes, a.NameOf(&a.RenotifyIntervalMinutes))
+	if set(a.MinimumSampleCount != nil, a.NameOf(&a.MinimumSampleCount)) {
 		req.MinimumSampleCount = new(int64(*a.MinimumSampleCount))
 	}
-	if set(len(a.QueryBuilderDraft) > 0, "query_builder_draft") {
+	if set(len(a.QueryBuilderDraft) > 0, a.NameOf(&a.QueryBuilderDraft)) {
 		var err error
-		if req.QueryBuilderDraft, err = toStruct(a.QueryBuilderDraft); err != nil {
+		if req.QueryBuilderDraft, err = toStruct(&a.Call, &a.QueryBuilderDraft); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +142,7 @@ func (a *updateRuleArgs) change(old *svcv2.AlertRule) (*svcv2.UpdateAlertRuleReq
 			Title: a.NotificationTitle, Body: a.NotificationBody, Overrides: old.GetNotificationTemplate().GetOverrides(),
 		}
 	}
-	if set(a.DestinationIds != nil || len(a.AddDestinationIds)+len(a.RemoveDestinationIds) > 0, "destination_ids") {
+	if set(a.DestinationIds != nil || len(a.AddDestinationIds)+len(a.RemoveDestinationIds) > 0, a.NameOf(&a.DestinationIds)) {
 		ids := old.GetDestinationIds()
 		if a.DestinationIds != nil {
 			ids = a.DestinationIds

@@ -15,6 +15,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -37,7 +38,7 @@ func (f *chartAPI) GetDashboard(context.Context, *svcv2.GetDashboardRequest, ...
 func (f *chartAPI) SearchDashboardWidgetInspection(context.Context, *svcv2.SearchDashboardWidgetInspectionRequest, ...grpc.CallOption) (*svcv2.WidgetInspection, error) {
 	out := &svcv2.WidgetInspection{
 		Outcome: "inspected", DashboardId: "dash_x", WidgetId: "w", Visualization: f.widget.GetVisualization(), Verdict: "suspicious", Flags: []string{"ALL_ZEROS"}, Notes: []string{"Every value is 0."},
-		StartTime: timestamppb.New(now().Add(-time.Hour)), EndTime: timestamppb.New(now()), RangeSource: "dashboard", Series: []*svcv2.WidgetSeriesFigures{{Name: "n", Points: 2, Max: new(3.0)}},
+		StartTime: timestamppb.New(tooltest.Now().Add(-time.Hour)), EndTime: timestamppb.New(tooltest.Now()), RangeSource: "dashboard", Series: []*svcv2.WidgetSeriesFigures{{Name: "n", Points: 2, Max: new(3.0)}},
 	}
 	if d := f.widget.GetDisplay(); d != nil {
 		out.Unit = d.Unit
@@ -73,14 +74,12 @@ func inspectChart(t *testing.T, f *chartAPI, scopes []string) (chartResult, stri
 	if scopes != nil {
 		p.Kind, p.Scopes = principal.KindAPIKey, scopes
 	}
-	out, err := made.Call(principal.WithResult(t.Context(), principal.Result{Principal: p}), []byte(`{"dashboard_id":"dash_x","widget_id":"w"}`), now())
+	out, err := made.Call(principal.WithResult(t.Context(), principal.Result{Principal: p}), []byte(`{"dashboard_id":"dash_x","widget_id":"w"}`), tooltest.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	res := out.Data.(chartResult)
-	if err := resolve(t, made.Output).Validate(asJSON(t, res)); err != nil {
-		t.Error(err)
-	}
+	tooltest.Validate(t, made.Output, res)
 	return res, out.Text.Render(made.Title)
 }
 
@@ -93,7 +92,9 @@ func drafts(names ...string) []*svcv2.QueryDraft {
 }
 
 func TestChartQueries(t *testing.T) {
-	at := func(m int) *timestamppb.Timestamp { return timestamppb.New(now().Add(time.Duration(m) * time.Minute)) }
+	at := func(m int) *timestamppb.Timestamp {
+		return timestamppb.New(tooltest.Now().Add(time.Duration(m) * time.Minute))
+	}
 	f := &chartAPI{
 		widget: &svcv2.Widget{Id: "w", Visualization: "chart", Display: &svcv2.WidgetDisplay{Unit: new("number")}, DataSource: &svcv2.WidgetDataSource{
 			Kind: "query", ResultShape: new("timeseries"), Queries: drafts("A", "B", "C"), Formulas: []*svcv2.QueryFormula{{Name: "F1", Expression: "A / C"}},
@@ -120,8 +121,8 @@ func TestChartQueries(t *testing.T) {
 		t.Fatalf("%v %+v", got.DataSource, got.Queries)
 	}
 	a, b, c, formula := got.Queries[0], got.Queries[1], got.Queries[2], got.Queries[3]
-	want := chartStats{RowCount: 2, SeriesCount: 1, FirstBucket: wording.Clock(now()), LastBucket: wording.Clock(now().Add(time.Minute)), SeriesStats: []chartLine{
-		{Name: "a1", Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{wording.Clock(now()), new(-1.0)}, {}}},
+	want := chartStats{RowCount: 2, SeriesCount: 1, FirstBucket: wording.Clock(tooltest.Now()), LastBucket: wording.Clock(tooltest.Now().Add(time.Minute)), SeriesStats: []chartLine{
+		{Name: "a1", Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{wording.Clock(tooltest.Now()), new(-1.0)}, {}}},
 	}}
 	if diff := cmp.Diff(want, *a.Stats); diff != "" || a.QueryID != "a" || a.Status != "ok" || a.Spec["aggregation"] != "count" || *a.ReducedValue != 7 || !slices.Equal(a.Flags, []string{"NEGATIVE_VALUES"}) {
 		t.Errorf("%+v (-want +got):\n%s", a, diff)
@@ -226,9 +227,9 @@ func TestRepairScalar(t *testing.T) {
 
 func TestRangeOfAValidation(t *testing.T) {
 	at := func(from, to time.Duration) inspectedItem {
-		return inspectedItem{start: now().Add(from), end: now().Add(to)}
+		return inspectedItem{start: tooltest.Now().Add(from), end: tooltest.Now().Add(to)}
 	}
-	if w := sameRange([]inspectedItem{{}, at(-time.Hour, 0), at(15*time.Second-time.Hour, 15*time.Second)}); w == nil || w.Start != wording.Clock(now().Add(-time.Hour)) {
+	if w := sameRange([]inspectedItem{{}, at(-time.Hour, 0), at(15*time.Second-time.Hour, 15*time.Second)}); w == nil || w.Start != wording.Clock(tooltest.Now().Add(-time.Hour)) {
 		t.Errorf("of one window: %v", w)
 	}
 	for _, items := range [][]inspectedItem{nil, {{}}, {at(-time.Hour, 0), at(-2*time.Hour, 0)}} {

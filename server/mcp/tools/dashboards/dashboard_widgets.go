@@ -35,7 +35,7 @@ func editWidgets(ctx context.Context, s *tool.Clients, id string,
 }
 
 // findWidget returns the position of a widget. If no widget has the id, the error names the widgets of the dashboard.
-func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
+func findWidget(c *tool.Call, field any, widgets []*svcv2.Widget, id string) (int, error) {
 	var ids []string
 	for i, x := range widgets {
 		if x.GetId() == id {
@@ -43,7 +43,7 @@ func findWidget(widgets []*svcv2.Widget, id string) (int, error) {
 		}
 		ids = append(ids, x.GetId())
 	}
-	return 0, tool.BadInput("widget_id",
+	return 0, c.Bad(field,
 		"is not a widget of this dashboard. Its widgets are: "+wording.Clip(strings.Join(ids, ", "), 1000)+".", "")
 }
 
@@ -217,7 +217,7 @@ func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 			id := a.WidgetID
 			changed, repaired := &svcv2.Widget{}, false
 			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
-				i, err := findWidget(widgets, id)
+				i, err := findWidget(&a.Call, &a.WidgetID, widgets, id)
 				if err != nil {
 					return nil, err
 				}
@@ -325,7 +325,7 @@ func newRemoveDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 			}
 			id := a.WidgetID
 			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
-				i, err := findWidget(widgets, id)
+				i, err := findWidget(&a.Call, &a.WidgetID, widgets, id)
 				if err != nil {
 					return nil, err
 				}
@@ -376,7 +376,7 @@ func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 			var moved []string
 			out, err := editWidgets(ctx, s, a.DashboardID, func(widgets []*svcv2.Widget) ([]*svcv2.Widget, error) {
 				for _, l := range layouts {
-					i, err := findWidget(widgets, l.I)
+					i, err := findWidget(&a.Call, &a.LayoutsJSON, widgets, l.I)
 					if err != nil {
 						return nil, a.Bad(&a.LayoutsJSON, "names "+l.I+", which is not a widget of this dashboard.", "")
 					}

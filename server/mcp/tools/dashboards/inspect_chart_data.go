@@ -97,7 +97,7 @@ func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			i, err := findWidget(board.GetWidgets(), req.GetWidgetId())
+			i, err := findWidget(&a.Call, &a.WidgetID, board.GetWidgets(), req.GetWidgetId())
 			if err != nil {
 				return nil, err
 			}

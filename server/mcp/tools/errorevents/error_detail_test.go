@@ -13,6 +13,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -29,13 +30,13 @@ type errorAPI struct {
 
 func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequest, _ ...grpc.CallOption) (*svcv2.ErrorEventDetail, error) {
 	f.asked = req
-	at := timestamppb.New(now())
+	at := timestamppb.New(tooltest.Now())
 	sample := func(trace string) *svcv2.ErrorEventSample {
 		return &svcv2.ErrorEventSample{TraceId: strings.Repeat(trace, 16), SpanId: strings.Repeat("12", 8), SpanName: "charge", ServiceName: "payments", Timestamp: at, ExceptionMessage: "declined", DurationMs: 1000}
 	}
 	return &svcv2.ErrorEventDetail{
 		FingerprintHash: "77", ErrorLabel: "CardDeclined", Count: 3, EstimatedCount: 9, AffectedTracesCount: 2, Services: []string{"payments"}, AffectedServicesCount: 1, FirstSeen: at, LastSeen: at,
-		StartTime: timestamppb.New(now().Add(-24 * time.Hour)), EndTime: at, SampleTraces: []*svcv2.ErrorEventSample{sample("ab"), sample("cd")},
+		StartTime: timestamppb.New(tooltest.Now().Add(-24 * time.Hour)), EndTime: at, SampleTraces: []*svcv2.ErrorEventSample{sample("ab"), sample("cd")},
 		NoExceptionCount: 1, EstimatedNoExceptionCount: 4, RelatedErrors: []*svcv2.RelatedError{{FingerprintHash: "88", ErrorLabel: "Timeout", ServiceName: "web", TracesCount: 2}},
 	}, nil
 }
@@ -66,7 +67,7 @@ func (f *errorAPI) SearchTraces(_ context.Context, req *svcv2.SearchTracesReques
 	if req.GetFilters().GetTraceId() != strings.Repeat("ab", 16) {
 		return &svcv2.SearchTracesResponse{}, nil
 	}
-	return &svcv2.SearchTracesResponse{Data: []*svcv2.TraceSummary{{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(now().Add(-3 * time.Second)), DurationMs: 2500, RootSpanName: "POST /pay"}}}, nil
+	return &svcv2.SearchTracesResponse{Data: []*svcv2.TraceSummary{{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(tooltest.Now().Add(-3 * time.Second)), DurationMs: 2500, RootSpanName: "POST /pay"}}}, nil
 }
 
 func (f *errorAPI) SummarizeTraces(_ context.Context, req *svcv2.SummarizeTracesRequest, _ ...grpc.CallOption) (*svcv2.SummarizeTracesResponse, error) {
@@ -74,7 +75,7 @@ func (f *errorAPI) SummarizeTraces(_ context.Context, req *svcv2.SummarizeTraces
 }
 
 func (f *errorAPI) GetSpan(_ context.Context, req *svcv2.GetSpanRequest, _ ...grpc.CallOption) (*svcv2.Span, error) {
-	if req.GetTraceId() != strings.Repeat("ab", 16) || !req.GetTimestamp().AsTime().Equal(now().Add(-time.Second)) {
+	if req.GetTraceId() != strings.Repeat("ab", 16) || !req.GetTimestamp().AsTime().Equal(tooltest.Now().Add(-time.Second)) {
 		return nil, apierr.New(apierr.SpanNotFound, "No such span.")
 	}
 	return &svcv2.Span{StatusMessage: new("card refused"), Attributes: map[string]string{"card": "visa"}}, nil
@@ -84,7 +85,7 @@ func (f *errorAPI) SearchLogs(context.Context, *svcv2.SearchLogsRequest, ...grpc
 	if f.refuse {
 		return nil, apierr.New(apierr.WarehouseQuotaExceeded, "Too much at once.")
 	}
-	return &svcv2.SearchLogsResponse{Data: []*svcv2.Log{{Timestamp: timestamppb.New(now()), SeverityText: "ERROR", ServiceName: "payments", Body: "it was declined"}}}, nil
+	return &svcv2.SearchLogsResponse{Data: []*svcv2.Log{{Timestamp: timestamppb.New(tooltest.Now()), SeverityText: "ERROR", ServiceName: "payments", Body: "it was declined"}}}, nil
 }
 
 // detail calls error_detail as a caller with the scopes. Nil means all scopes.
@@ -98,33 +99,31 @@ func detail(t *testing.T, f *errorAPI, scopes []string, args string) (errorDetai
 	if scopes != nil {
 		p.Kind, p.Scopes = principal.KindAPIKey, scopes
 	}
-	out, err := made.Call(principal.WithResult(t.Context(), principal.Result{Principal: p}), []byte(args), now())
+	out, err := made.Call(principal.WithResult(t.Context(), principal.Result{Principal: p}), []byte(args), tooltest.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	res := out.Data.(errorDetailResult)
-	if err := resolve(t, made.Output).Validate(asJSON(t, res)); err != nil {
-		t.Error(err)
-	}
+	tooltest.Validate(t, made.Output, res)
 	return res, out.Text.Render(made.Title)
 }
 
 func TestErrorDetail(t *testing.T) {
 	f := &errorAPI{}
 	got, text := detail(t, f, nil, `{"fingerprint":"77"}`)
-	if f.asked.GetStartTime() != nil || !got.Anchored || got.TimeRange.Start != wording.Clock(now().Add(-24*time.Hour)) {
+	if f.asked.GetStartTime() != nil || !got.Anchored || got.TimeRange.Start != wording.Clock(tooltest.Now().Add(-24*time.Hour)) {
 		t.Errorf("without times the window is %v, asked for with %v", got.TimeRange, f.asked)
 	}
 	if got.Error.ServiceName != "payments" || got.Summary.NoExceptionCount != 4 || got.Summary.TimeRange != got.TimeRange {
 		t.Errorf("%+v %+v", got.Error, got.Summary)
 	}
-	log := errorLog{wording.Clock(now()), "ERROR", "it was declined"}
+	log := errorLog{wording.Clock(tooltest.Now()), "ERROR", "it was declined"}
 	span := errorSpan{SpanID: strings.Repeat("12", 8), Name: "charge", ServiceName: "payments", Attributes: map[string]string{}}
 	whole := span
 	whole.StatusMessage, whole.Attributes = "card refused", map[string]string{"card": "visa"}
 	want := []errorTrace{
-		{TraceID: strings.Repeat("ab", 16), RootSpanName: "POST /pay", DurationMs: new(2500.0), SpanCount: new(int32(12)), Services: []string{"payments", "web"}, StartTime: wording.Clock(now().Add(-3 * time.Second)), ErrorMessage: "declined", ErrorSpan: &whole, Logs: []errorLog{log}},
-		{TraceID: strings.Repeat("cd", 16), Services: []string{"payments"}, StartTime: wording.Clock(now()), ErrorMessage: "declined", ErrorSpan: &span, Logs: []errorLog{log}},
+		{TraceID: strings.Repeat("ab", 16), RootSpanName: "POST /pay", DurationMs: new(2500.0), SpanCount: new(int32(12)), Services: []string{"payments", "web"}, StartTime: wording.Clock(tooltest.Now().Add(-3 * time.Second)), ErrorMessage: "declined", ErrorSpan: &whole, Logs: []errorLog{log}},
+		{TraceID: strings.Repeat("cd", 16), Services: []string{"payments"}, StartTime: wording.Clock(tooltest.Now()), ErrorMessage: "declined", ErrorSpan: &span, Logs: []errorLog{log}},
 	}
 	if diff := cmp.Diff(want, got.Traces); diff != "" {
 		t.Errorf("traces (-want +got):\n%s", diff)
@@ -176,7 +175,7 @@ func TestErrorDetailWithoutScopes(t *testing.T) {
 func TestTracesCountedTogether(t *testing.T) {
 	var list []*svcv2.TraceSummary
 	for _, days := range []int{0, 1, 2, 20, 21} {
-		list = append(list, &svcv2.TraceSummary{StartTime: timestamppb.New(now().AddDate(0, 0, -days))})
+		list = append(list, &svcv2.TraceSummary{StartTime: timestamppb.New(tooltest.Now().AddDate(0, 0, -days))})
 	}
 	if n := together(list); n != 3 {
 		t.Errorf("%d of them", n)

@@ -28,7 +28,7 @@ type issueSummary struct {
 func (a *errorDetailArgs) target(ctx context.Context, s *tool.Clients) (*svcv2.ErrorIssueDetail, string, error) {
 	switch {
 	case (a.Fingerprint == nil) == (a.IssueID == nil):
-		return nil, "", tool.BadInput("fingerprint", "or issue_id is needed, one of them.", "9223372036854775808")
+		return nil, "", a.Bad(&a.Fingerprint, "or issue_id is needed, one of them.", "9223372036854775808")
 	case a.IssueID != nil:
 		issue, err := s.ErrorIssues.GetErrorIssue(ctx, &svcv2.GetErrorIssueRequest{Id: *a.IssueID, SampleLimit: new(int32(1))})
 		if err != nil {
@@ -41,9 +41,9 @@ func (a *errorDetailArgs) target(ctx context.Context, s *tool.Clients) (*svcv2.E
 		}
 		if issue.GetKind() == "alert" {
 			rule := issue.GetSourceRef().GetFields()["alert_rule_id"].GetStringValue()
-			return nil, "", tool.BadInput("issue_id", "names the issue of an alert. get_alert_rule with rule_id "+rule+" and list_alert_incidents show it.", "iss_…")
+			return nil, "", a.Bad(&a.IssueID, "names the issue of an alert. get_alert_rule with rule_id "+rule+" and list_alert_incidents show it.", "iss_…")
 		}
-		return nil, "", tool.BadInput("issue_id", "names an issue without stored occurrences: it is of the kind "+issue.GetKind()+".", "iss_…")
+		return nil, "", a.Bad(&a.IssueID, "names an issue without stored occurrences: it is of the kind "+issue.GetKind()+".", "iss_…")
 	}
 	if p, ok := principal.From(ctx); !ok || !p.Allows("error_issues", false) {
 		a.Note("The issue was left out: the credential does not have the scope error_issues:read.")

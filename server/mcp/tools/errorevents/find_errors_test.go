@@ -9,13 +9,14 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 )
 
 // baseline is an hour with data after a time with data of the given length.
 func baseline(before time.Duration, thin bool) diagnose.Baseline {
 	return diagnose.Baseline{
-		Current:  diagnose.Period{Start: now().Add(-time.Hour), End: now()},
-		Previous: diagnose.Period{Start: now().Add(-time.Hour - before), End: now().Add(-time.Hour)},
+		Current:  diagnose.Period{Start: tooltest.Now().Add(-time.Hour), End: tooltest.Now()},
+		Previous: diagnose.Period{Start: tooltest.Now().Add(-time.Hour - before), End: tooltest.Now().Add(-time.Hour)},
 		Thin:     thin,
 	}
 }
@@ -59,7 +60,7 @@ func TestTellingError(t *testing.T) {
 
 func TestErrorCountsAreWeighted(t *testing.T) {
 	split := []*svcv2.ErrorEventCount{{Name: "production", Count: 3, EstimatedCount: 21}, {Name: "", Count: 1, EstimatedCount: 1}}
-	res := toErrors(tool.Period(now().Add(-time.Hour), now()), &svcv2.SearchErrorEventsResponse{
+	res := toErrors(tool.Period(tooltest.Now().Add(-time.Hour), tooltest.Now()), &svcv2.SearchErrorEventsResponse{
 		Data: []*svcv2.ErrorEvent{{FingerprintHash: "7", ErrorLabel: "E", Count: 4, EstimatedCount: 22, Environments: split}},
 		Totals: &svcv2.ErrorEventTotals{
 			Occurrences: 4, EstimatedOccurrences: 22, NoExceptionCount: 1, EstimatedNoExceptionCount: 10, Fingerprints: 1, Environments: split,

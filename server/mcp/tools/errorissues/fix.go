@@ -100,12 +100,9 @@ func newLinkPullRequest(s *tool.Clients) (*tool.Tool, error) {
 		Description: "Link a pull request to an issue, or report its merge: then svc checks whether releases with it are free of the error.",
 		Run: tool.With(func(ctx context.Context, a *linkArgs) (*tool.Answer, error) {
 			req := &svcv2.LinkErrorIssuePullRequestRequest{Id: a.IssueID, Url: a.PullRequestURL, State: a.State, MergeCommitSha: a.MergeCommitSha}
-			if a.MergedAt != nil {
-				at, err := instant("merged_at", *a.MergedAt)
-				if err != nil {
-					return nil, err
-				}
-				req.MergedAt = at
+			var err error
+			if req.MergedAt, err = instant(&a.Call, &a.MergedAt); err != nil {
+				return nil, err
 			}
 			l, err := s.ErrorIssueWorkflow.LinkErrorIssuePullRequest(ctx, req)
 			if err != nil {
@@ -218,9 +215,7 @@ func newUpdateErrorNotificationPolicy(s *tool.Clients) (*tool.Tool, error) {
 			if a.DestinationIds != nil {
 				req.DestinationIds = a.DestinationIds
 			}
-			if a.MinOccurrenceCount != nil {
-				req.MinOccurrenceCount = new(int32(*a.MinOccurrenceCount))
-			}
+			req.MinOccurrenceCount = tool.Int32(a.MinOccurrenceCount)
 			p, err := s.ErrorIssuePolicies.ReplaceErrorNotificationPolicy(ctx, req)
 			if err != nil {
 				return nil, err

@@ -81,12 +81,9 @@ func (a *listArgs) run(ctx context.Context, s *tool.Clients) (*tool.Answer, erro
 		Limit: &n, Cursor: a.Cursor, WorkflowState: a.WorkflowState, Severity: a.Severity, Kind: a.Kind, ServiceName: a.Service,
 		DeploymentEnvironment: a.Environment, ExceptionType: a.ExceptionType, Search: a.Search,
 	}
-	if a.LastSeenAfter != nil {
-		at, err := instant("last_seen_after", *a.LastSeenAfter)
-		if err != nil {
-			return nil, err
-		}
-		req.StartTime = at
+	var err error
+	if req.StartTime, err = instant(&a.Call, &a.LastSeenAfter); err != nil {
+		return nil, err
 	}
 	if a.Actionable {
 		req.Actionable = new("true")
@@ -145,17 +142,9 @@ func (a *listArgs) run(ctx context.Context, s *tool.Clients) (*tool.Answer, erro
 }
 
 func (a *listArgs) filters() map[string]any {
-	out := map[string]any{}
-	for name, v := range map[string]*string{
-		"workflow_state": a.WorkflowState, "severity": a.Severity, "kind": a.Kind, "service": a.Service, "environment": a.Environment,
-		"exception_type": a.ExceptionType, "search": a.Search, "last_seen_after": a.LastSeenAfter,
-	} {
-		if v != nil {
-			out[name] = *v
-		}
-	}
+	out := a.Chosen(&a.WorkflowState, &a.Severity, &a.Kind, &a.Service, &a.Environment, &a.ExceptionType, &a.Search, &a.LastSeenAfter)
 	if a.Actionable {
-		out["actionable"] = true
+		out[a.NameOf(&a.Actionable)] = true
 	}
 	return out
 }

@@ -11,10 +11,13 @@ import (
 )
 
 // instant reads a time of an argument.
-func instant(name, text string) (*timestamppb.Timestamp, error) {
-	at, err := time.Parse(time.RFC3339Nano, text)
+func instant(c *tool.Call, field **string) (*timestamppb.Timestamp, error) {
+	if *field == nil {
+		return nil, nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, **field)
 	if err != nil {
-		return nil, tool.BadInput(name, "must be a time with its zone.", "2026-01-02T15:04:05Z")
+		return nil, c.Bad(field, "must be a time with its zone.", "2026-01-02T15:04:05Z")
 	}
 	return timestamppb.New(at), nil
 }
@@ -76,10 +79,7 @@ func newClaimErrorIssue(s *tool.Clients) (*tool.Tool, error) {
 		Name: "claim_error_issue", View: "/errors/{issue_id}", Title: "Claim an error issue", Writes: true,
 		Description: "Take the lease of an issue before you work on it, or renew it. Nobody else can claim it meanwhile. Each act of yours renews it.",
 		Run: tool.With(func(ctx context.Context, a *claimArgs) (*tool.Answer, error) {
-			req := &svcv2.ClaimErrorIssueRequest{Id: a.IssueID}
-			if a.LeaseDurationSeconds != nil {
-				req.LeaseDurationSeconds = new(int32(*a.LeaseDurationSeconds))
-			}
+			req := &svcv2.ClaimErrorIssueRequest{Id: a.IssueID, LeaseDurationSeconds: tool.Int32(a.LeaseDurationSeconds)}
 			i, err := s.ErrorIssueWorkflow.ClaimErrorIssue(ctx, req)
 			if err != nil {
 				return nil, err
@@ -135,12 +135,9 @@ func newTransitionErrorIssue(s *tool.Clients) (*tool.Tool, error) {
 		Description: "Move an issue to another state. in_progress takes the lease. A merged pull request and a regression move issues by themselves.",
 		Run: tool.With(func(ctx context.Context, a *transitionArgs) (*tool.Answer, error) {
 			req := &svcv2.TransitionErrorIssueRequest{Id: a.IssueID, ToState: a.ToState, Note: a.Note, FixedInVersion: a.FixedInVersion, FixedInCommit: a.FixedInCommit}
-			if a.SnoozeUntil != nil {
-				at, err := instant("snooze_until", *a.SnoozeUntil)
-				if err != nil {
-					return nil, err
-				}
-				req.SnoozeUntil = at
+			var err error
+			if req.SnoozeUntil, err = instant(&a.Call, &a.SnoozeUntil); err != nil {
+				return nil, err
 			}
 			i, err := s.ErrorIssueWorkflow.TransitionErrorIssue(ctx, req)
 			if err != nil {

@@ -26,9 +26,7 @@ func newCreateScrapeTarget(s *tool.Clients) (*tool.Tool, error) {
 			req := &svcv2.CreateScrapeTargetRequest{
 				Name: a.Name, Url: &a.URL, ServiceName: a.ServiceName, LabelsJson: a.LabelsJSON, TargetType: a.TargetType, Enabled: a.Enabled,
 			}
-			if a.ScrapeIntervalSeconds != nil {
-				req.ScrapeIntervalSeconds = new(int32(*a.ScrapeIntervalSeconds))
-			}
+			req.ScrapeIntervalSeconds = tool.Int32(a.ScrapeIntervalSeconds)
 			made, err := s.ScrapeTargets.CreateScrapeTarget(ctx, req)
 			if err != nil {
 				return nil, err

@@ -29,22 +29,10 @@ func newUpdateScrapeTarget(s *tool.Clients) (*tool.Tool, error) {
 				Id: a.ScrapeTargetID, Name: a.Name, Url: a.URL, ServiceName: a.ServiceName, LabelsJson: a.LabelsJSON, Enabled: a.Enabled,
 				UpdateMask: &fieldmaskpb.FieldMask{},
 			}
-			if a.ScrapeIntervalSeconds != nil {
-				req.ScrapeIntervalSeconds = new(int32(*a.ScrapeIntervalSeconds))
-			}
-			for _, f := range []struct {
-				name  string
-				given bool
-			}{
-				{"name", a.Name != nil},
-				{"url", a.URL != nil},
-				{"service_name", a.ServiceName != nil},
-				{"scrape_interval_seconds", a.ScrapeIntervalSeconds != nil},
-				{"labels_json", a.LabelsJSON != nil},
-				{"enabled", a.Enabled != nil},
-			} {
-				if f.given {
-					req.UpdateMask.Paths = append(req.UpdateMask.Paths, f.name)
+			req.ScrapeIntervalSeconds = tool.Int32(a.ScrapeIntervalSeconds)
+			for _, f := range []any{&a.Name, &a.URL, &a.ServiceName, &a.ScrapeIntervalSeconds, &a.LabelsJSON, &a.Enabled} {
+				if a.Given(f) {
+					req.UpdateMask.Paths = append(req.UpdateMask.Paths, a.NameOf(f)) // the field has the name of the argument
 				}
 			}
 			if len(req.GetUpdateMask().GetPaths()) == 0 {

@@ -6,10 +6,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 )
 
 func TestEcho(t *testing.T) {
-	a, err := tool.Read[searchSessionsArgs](`{"start_time":"now-1h","user_id":"u","has_errors":"true","http_status_min":500,"limit":3}`, now())
+	a, err := tool.Read[searchSessionsArgs](`{"start_time":"now-1h","user_id":"u","has_errors":"true","http_status_min":500,"limit":3}`, tooltest.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

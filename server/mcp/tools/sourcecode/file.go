@@ -41,12 +41,8 @@ func newReadSourceFile(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			req := &svcv2.ReadSourceFileRequest{Id: repo.GetId(), Path: a.Path, Ref: a.Ref}
-			if a.StartLine != nil {
-				req.StartLine = new(int32(*a.StartLine))
-			}
-			if a.EndLine != nil {
-				req.EndLine = new(int32(*a.EndLine))
+			req := &svcv2.ReadSourceFileRequest{
+				Id: repo.GetId(), Path: a.Path, Ref: a.Ref, StartLine: tool.Int32(a.StartLine), EndLine: tool.Int32(a.EndLine),
 			}
 			f, err := s.SourceCode.ReadSourceFile(ctx, req)
 			if err != nil {

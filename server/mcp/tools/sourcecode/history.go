@@ -45,10 +45,7 @@ func newCIRuns(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			req := &svcv2.ListSourceCiRunsRequest{Id: repo.GetId(), Branch: a.Branch, CommitSha: a.CommitSHA, Status: a.Status}
-			if a.Limit != nil {
-				req.Limit = new(int32(*a.Limit))
-			}
+			req := &svcv2.ListSourceCiRunsRequest{Id: repo.GetId(), Branch: a.Branch, CommitSha: a.CommitSHA, Status: a.Status, Limit: tool.Int32(a.Limit)}
 			list, err := s.SourceCode.ListSourceCiRuns(ctx, req)
 			if err != nil {
 				return nil, err
@@ -125,10 +122,7 @@ func newCompareCommits(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			req := &svcv2.CompareSourceCommitsRequest{Id: repo.GetId(), Base: a.Base, Head: a.Head}
-			if a.Limit != nil {
-				req.MaxCommits = new(int32(*a.Limit))
-			}
+			req := &svcv2.CompareSourceCommitsRequest{Id: repo.GetId(), Base: a.Base, Head: a.Head, MaxCommits: tool.Int32(a.Limit)}
 			c, err := s.SourceCode.CompareSourceCommits(ctx, req)
 			if err != nil {
 				return nil, err

@@ -52,10 +52,7 @@ func newSearchSourceCode(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			req := &svcv2.SearchSourceCodeRequest{Id: repo.GetId(), Query: a.Query, Path: a.Path, Ref: a.Ref}
-			if a.Limit != nil {
-				req.Limit = new(int32(*a.Limit))
-			}
+			req := &svcv2.SearchSourceCodeRequest{Id: repo.GetId(), Query: a.Query, Path: a.Path, Ref: a.Ref, Limit: tool.Int32(a.Limit)}
 			found, err := s.SourceCode.SearchSourceCode(ctx, req)
 			if err != nil {
 				return nil, err

@@ -144,6 +144,11 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			traceText(&res, &text, total)
+			if res.Truncated && res.RenderedSpanCount < limits.ToolTraceSpans && !res.ErrorsOnly {
+				again := a.Chosen(&a.TraceID)
+				again[a.NameOf(&a.MaxSpans)] = limits.ToolTraceSpans
+				text.Next = append(text.Next, tool.Next("inspect_trace", again, "more spans of this trace"))
+			}
 			text.Next = append(text.Next, traceNext(trace, &res)...)
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
@@ -315,10 +320,4 @@ func traceText(res *traceResult, text *tool.Page, logs string) {
 		text.Blocks = append(text.Blocks, LogTable(logs, "The trace has no log records.", res.Logs))
 	}
 	text.Shown = fmt.Sprintf("Shown: %d of %d spans.", res.RenderedSpanCount, res.TotalSpanCount)
-	if res.Truncated && res.RenderedSpanCount < 300 && !res.ErrorsOnly {
-		text.Next = append(
-			text.Next,
-			tool.Next("inspect_trace", map[string]any{"trace_id": res.TraceID, "max_spans": 300}, "more spans of this trace"),
-		)
-	}
 }

@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 )
 
 // figures answers breakdowns with one row and the rest, and the environments with two names.
@@ -65,7 +66,7 @@ func TestQueryDataGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		raw := `{"source":"traces","kind":"breakdown","metric":"p95_duration",` + args + `}`
-		out, err := made.Call(t.Context(), json.RawMessage(raw), now())
+		out, err := made.Call(t.Context(), json.RawMessage(raw), tooltest.Now())
 		if err != nil {
 			t.Fatalf("%s: %v", args, err)
 		}
@@ -90,7 +91,7 @@ func TestQueryDataSaysWhatItCounts(t *testing.T) {
 		`"source":"metrics","metric_name":"m"`:     "data points as received",
 		`"source":"product_events"`:                "events as received",
 	} {
-		a, err := tool.Read[queryDataArgs](`{"kind":"breakdown",`+args+`}`, now())
+		a, err := tool.Read[queryDataArgs](`{"kind":"breakdown",`+args+`}`, tooltest.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

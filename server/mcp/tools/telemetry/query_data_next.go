@@ -120,7 +120,7 @@ func groupNext(a *queryDataArgs, w tool.TimeRange, res *dataResult) []tool.Sugge
 		return []tool.Suggestion{
 			tool.Next(
 				"search_traces",
-				within(map[string]any{"attribute_key": tool.Or(a.AttributeKey, ""), "attribute_value": first}),
+				within(map[string]any{a.NameOf(&a.AttributeKey): tool.Or(a.AttributeKey, ""), a.NameOf(&a.AttributeValue): first}),
 				"traces of the first group",
 			),
 		}

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 	"github.com/svc-observability/svc/server/query"
 )
 
 func TestMetricOfAnotherSourceIsNamed(t *testing.T) {
 	for source, metric := range map[string]string{"logs": "p95_duration", "product_events": "avg", "traces": "increase", "metrics": "apdex"} {
-		a, err := tool.Read[queryDataArgs](`{"source":"`+source+`","kind":"breakdown","metric":"`+metric+`"}`, now())
+		a, err := tool.Read[queryDataArgs](`{"source":"`+source+`","kind":"breakdown","metric":"`+metric+`"}`, tooltest.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

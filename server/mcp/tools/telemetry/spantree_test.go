@@ -10,12 +10,13 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/mcp/tool/tooltest"
 )
 
 // traceOf makes spans from "id<parent duration status" texts; no parent means a root.
 func traceOf(t *testing.T, spans ...string) *svcv2.Trace {
 	t.Helper()
-	tr := &svcv2.Trace{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(now()), EndTime: timestamppb.New(now()), SpanCount: int32(len(spans))}
+	tr := &svcv2.Trace{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(tooltest.Now()), EndTime: timestamppb.New(tooltest.Now()), SpanCount: int32(len(spans))}
 	for _, text := range spans {
 		var name, status string
 		var ms float64
@@ -23,7 +24,7 @@ func traceOf(t *testing.T, spans ...string) *svcv2.Trace {
 			t.Fatal(err)
 		}
 		id, parent, child := strings.Cut(name, "<")
-		s := &svcv2.Span{Id: id, Name: id, Kind: "Internal", DurationMs: ms, StatusCode: status, StartTime: timestamppb.New(now())}
+		s := &svcv2.Span{Id: id, Name: id, Kind: "Internal", DurationMs: ms, StatusCode: status, StartTime: timestamppb.New(tooltest.Now())}
 		if child {
 			s.ParentSpanId = &parent
 		}
