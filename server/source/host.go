@@ -262,3 +262,22 @@ func EscapedPath(name string) string {
 	}
 	return strings.Join(parts, "/")
 }
+
+// AccountSettings compares the settings of accounts of a source host, for the part of integrations.Provider about them.
+type AccountSettings struct{}
+
+// SameAccount implements integrations.Provider.
+func (AccountSettings) SameAccount(before, now json.RawMessage) bool {
+	was, err := ReadAccount(before)
+	is, failed := ReadAccount(now)
+	return err == nil && failed == nil && was.Same(is)
+}
+
+// Reconnected implements integrations.Provider.
+func (AccountSettings) Reconnected(before, now json.RawMessage) (json.RawMessage, error) {
+	account, err := ReadAccount(now)
+	if err != nil {
+		return nil, err
+	}
+	return account.Reconnected(before).JSON()
+}

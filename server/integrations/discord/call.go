@@ -25,7 +25,7 @@ func (a *App) do(ctx context.Context, method string, body, into any, path ...str
 		}
 		text = bytes.NewReader(plain)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, a.web.JoinPath(append([]string{"api", "v10"}, path...)...).String(), text)
+	r, err := http.NewRequestWithContext(ctx, method, a.Base.JoinPath(append([]string{"api", "v10"}, path...)...).String(), text)
 	if err != nil {
 		return fmt.Errorf("discord: %w", err)
 	}

@@ -7,11 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/egress"
@@ -43,8 +41,9 @@ type Config struct {
 // The bot has one token for all guilds. So a guild has no credentials of its own here, and each request is held to the guild of its
 // connection.
 type App struct {
+	integrations.Server
+
 	cfg    Config
-	web    *url.URL
 	key    ed25519.PublicKey
 	caller *jsoncall.Caller
 }
@@ -56,33 +55,18 @@ const agent = "DiscordBot (https://github.com/svc-observability/svc, 1)"
 
 // New returns the application.
 func New(cfg Config) (*App, error) {
-	web, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
+	server, err := integrations.NewServer(ID, Name, integrations.ClassChat, nil, cfg.URL)
 	if err != nil {
-		return nil, fmt.Errorf("discord: %w", err)
+		return nil, err
 	}
 	key, err := hex.DecodeString(cfg.PublicKey)
 	if err != nil || len(key) != ed25519.PublicKeySize {
 		return nil, errors.New("discord: the public key is not one of Ed25519")
 	}
-	return &App{cfg: cfg, web: web, key: key, caller: &jsoncall.Caller{
-		Name: Name, Client: cfg.Trust(web).Client(callTime), Agent: agent, Sort: problem,
+	return &App{Server: server, cfg: cfg, key: key, caller: &jsoncall.Caller{
+		Name: Name, Client: cfg.Trust(server.Base).Client(callTime), Agent: agent, Sort: problem,
 	}}, nil
 }
-
-// ID implements integrations.Provider.
-func (a *App) ID() string { return ID }
-
-// Name implements integrations.Provider.
-func (a *App) Name() string { return Name }
-
-// Class implements integrations.Provider.
-func (a *App) Class() string { return integrations.ClassChat }
-
-// Tools implements integrations.Provider. No tool reads from a chat.
-func (a *App) Tools() []string { return nil }
-
-// BaseURL implements integrations.Provider.
-func (a *App) BaseURL() string { return a.web.String() }
 
 // SameAccount implements integrations.Provider. A guild keeps its id.
 func (a *App) SameAccount(_, _ json.RawMessage) bool { return false }

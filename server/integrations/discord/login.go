@@ -19,7 +19,7 @@ const scopes = "bot identify"
 // AuthorizeURL implements integrations.LoginProvider. It sends no code challenge: Discord's reference describes none for an application
 // with a secret.
 func (a *App) AuthorizeURL(state, _, redirectURI string) string {
-	u := a.web.JoinPath("oauth2", "authorize")
+	u := a.Base.JoinPath("oauth2", "authorize")
 	u.RawQuery = url.Values{
 		"client_id": {a.cfg.ApplicationID}, "response_type": {"code"}, "scope": {scopes}, "permissions": {strconv.FormatUint(uint64(asked), 10)},
 		"state": {state}, "redirect_uri": {redirectURI},
@@ -31,7 +31,7 @@ func (a *App) AuthorizeURL(state, _, redirectURI string) string {
 // person; it is thrown away, because the bot has its own.
 func (a *App) Accounts(ctx context.Context, c integrations.Callback) ([]integrations.Account, error) {
 	form := url.Values{"grant_type": {"authorization_code"}, "code": {c.Code}, "redirect_uri": {c.RedirectURI}}
-	at := a.web.JoinPath("api", "v10", "oauth2", "token").String()
+	at := a.Base.JoinPath("api", "v10", "oauth2", "token").String()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, fmt.Errorf("discord: %w", err)

@@ -44,8 +44,11 @@ type Config struct {
 
 // App implements integrations.SourceProvider. It is safe for concurrent use.
 type App struct {
+	integrations.Server
+	source.AccountSettings
+
 	cfg      Config
-	web, api *url.URL
+	api      *url.URL
 	client   *http.Client
 	archives *http.Client
 	apps     *ghinstallation.AppsTransport
@@ -61,18 +64,18 @@ const (
 
 // New returns the app.
 func New(cfg Config) (*App, error) {
-	web, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
+	server, err := integrations.NewServer(ID, "GitHub", integrations.ClassSource, source.Tools(), cfg.URL)
 	if err != nil {
-		return nil, fmt.Errorf("github: %w", err)
+		return nil, err
 	}
-	a := &App{cfg: cfg, web: web, hosts: map[int64]*api.Client{}}
-	also := []*url.URL{{Scheme: web.Scheme, Host: "codeload." + web.Host}}
-	a.api = web.JoinPath("api", "v3")
-	if web.String() == publicURL {
+	a := &App{Server: server, cfg: cfg, hosts: map[int64]*api.Client{}}
+	also := []*url.URL{{Scheme: server.Base.Scheme, Host: "codeload." + server.Base.Host}}
+	a.api = server.Base.JoinPath("api", "v3")
+	if server.BaseURL() == publicURL {
 		a.api = &url.URL{Scheme: "https", Host: "api.github.com"}
 		also = append(also, a.api)
 	}
-	trusted := cfg.Trust(append(also, web)...)
+	trusted := cfg.Trust(append(also, server.Base)...)
 	a.client, a.archives = trusted.Client(callTime), trusted.Client(archiveTime)
 	a.apps, err = ghinstallation.NewAppsTransport(a.client.Transport, cfg.AppID, []byte(cfg.PrivateKey))
 	if err != nil {
@@ -80,37 +83,6 @@ func New(cfg Config) (*App, error) {
 	}
 	a.apps.BaseURL = a.api.String()
 	return a, nil
-}
-
-// ID implements integrations.Provider.
-func (a *App) ID() string { return ID }
-
-// Name implements integrations.Provider.
-func (a *App) Name() string { return "GitHub" }
-
-// Class implements integrations.Provider.
-func (a *App) Class() string { return integrations.ClassSource }
-
-// Tools implements integrations.Provider.
-func (a *App) Tools() []string { return source.Tools() }
-
-// BaseURL implements integrations.Provider.
-func (a *App) BaseURL() string { return a.web.String() }
-
-// SameAccount implements integrations.Provider.
-func (a *App) SameAccount(before, now json.RawMessage) bool {
-	was, err := source.ReadAccount(before)
-	is, failed := source.ReadAccount(now)
-	return err == nil && failed == nil && was.Same(is)
-}
-
-// Reconnected implements integrations.Provider.
-func (a *App) Reconnected(before, now json.RawMessage) (json.RawMessage, error) {
-	account, err := source.ReadAccount(now)
-	if err != nil {
-		return nil, err
-	}
-	return account.Reconnected(before).JSON()
 }
 
 // as makes an API client whose requests carry the credentials of a transport.

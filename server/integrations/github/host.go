@@ -354,5 +354,5 @@ func (h *host) failedJobs(ctx context.Context, owner, name string, run int64, mo
 
 // FileURL implements source.Host.
 func (h *host) FileURL(repo, sha, name string) string {
-	return h.app.web.JoinPath(repo, "blob", sha, source.EscapedPath(path.Clean(name))).String()
+	return h.app.Base.JoinPath(repo, "blob", sha, source.EscapedPath(path.Clean(name))).String()
 }

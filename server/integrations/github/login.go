@@ -18,7 +18,7 @@ import (
 
 // AuthorizeURL implements integrations.LoginProvider.
 func (a *App) AuthorizeURL(state, challenge, redirectURI string) string {
-	u := a.web.JoinPath("login", "oauth", "authorize")
+	u := a.Base.JoinPath("login", "oauth", "authorize")
 	u.RawQuery = url.Values{
 		"client_id": {a.cfg.ClientID}, "state": {state}, "redirect_uri": {redirectURI},
 		"code_challenge": {challenge}, "code_challenge_method": {"S256"},
@@ -30,10 +30,10 @@ func (a *App) AuthorizeURL(state, challenge, redirectURI string) string {
 // person during the installation.
 func (a *App) InstallURL(state string) string {
 	parts := []string{"apps", a.cfg.Slug, "installations", "new"}
-	if a.web.String() != publicURL {
+	if a.Base.String() != publicURL {
 		parts[0] = "github-apps"
 	}
-	u := a.web.JoinPath(parts...)
+	u := a.Base.JoinPath(parts...)
 	u.RawQuery = url.Values{"state": {state}}.Encode()
 	return u.String()
 }
@@ -166,7 +166,7 @@ func (a *App) exchange(ctx context.Context, c integrations.Callback) (string, er
 	if c.Verifier != "" {
 		form.Set("code_verifier", c.Verifier)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.web.JoinPath("login", "oauth", "access_token").String(),
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Base.JoinPath("login", "oauth", "access_token").String(),
 		strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", integrations.NewProblem(integrations.Upstream, err, "GitHub could not be asked.")

@@ -145,5 +145,5 @@ func (h *host) entry(ctx context.Context, repo, sha, name string) (n node, ok bo
 
 // FileURL implements source.Host.
 func (h *host) FileURL(repo, sha, name string) string {
-	return h.app.web.JoinPath(strings.Trim(repo, "/"), "-", "blob", sha, source.EscapedPath(path.Clean(name))).String()
+	return h.app.Base.JoinPath(strings.Trim(repo, "/"), "-", "blob", sha, source.EscapedPath(path.Clean(name))).String()
 }

@@ -6,11 +6,8 @@
 package gitlab
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/egress"
@@ -38,8 +35,10 @@ type Config struct {
 // App implements integrations.SourceProvider, integrations.LoginProvider, integrations.Refresher, integrations.Revoker and
 // integrations.Hooker. It is safe for concurrent use.
 type App struct {
+	integrations.Server
+	source.AccountSettings
+
 	cfg Config
-	web *url.URL
 	// client asks for JSON, files for the contents of files and commits.
 	client, files jsoncall.Caller
 }
@@ -53,47 +52,16 @@ const (
 
 // New returns the app.
 func New(cfg Config) (*App, error) {
-	web, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
-	if err != nil {
-		return nil, fmt.Errorf("gitlab: %w", err)
-	}
-	trusted := cfg.Trust(web)
-	return &App{
-		cfg: cfg, web: web,
-		client: jsoncall.Caller{Name: Name, Client: trusted.Client(callTime), Sort: sortProblem, Most: largest},
-		files:  jsoncall.Caller{Name: Name, Client: trusted.Client(archiveTime), Sort: sortProblem},
-	}, nil
-}
-
-// ID implements integrations.Provider.
-func (a *App) ID() string { return ID }
-
-// Name implements integrations.Provider.
-func (a *App) Name() string { return Name }
-
-// Class implements integrations.Provider.
-func (a *App) Class() string { return integrations.ClassSource }
-
-// Tools implements integrations.Provider.
-func (a *App) Tools() []string { return source.Tools() }
-
-// BaseURL implements integrations.Provider.
-func (a *App) BaseURL() string { return a.web.String() }
-
-// SameAccount implements integrations.Provider.
-func (a *App) SameAccount(before, now json.RawMessage) bool {
-	was, err := source.ReadAccount(before)
-	is, failed := source.ReadAccount(now)
-	return err == nil && failed == nil && was.Same(is)
-}
-
-// Reconnected implements integrations.Provider.
-func (a *App) Reconnected(before, now json.RawMessage) (json.RawMessage, error) {
-	account, err := source.ReadAccount(now)
+	server, err := integrations.NewServer(ID, Name, integrations.ClassSource, source.Tools(), cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	return account.Reconnected(before).JSON()
+	trusted := cfg.Trust(server.Base)
+	return &App{
+		Server: server, cfg: cfg,
+		client: jsoncall.Caller{Name: Name, Client: trusted.Client(callTime), Sort: sortProblem, Most: largest},
+		files:  jsoncall.Caller{Name: Name, Client: trusted.Client(archiveTime), Sort: sortProblem},
+	}, nil
 }
 
 // Host implements integrations.SourceProvider.

@@ -197,7 +197,7 @@ func (h *host) Compare(ctx context.Context, repo, base, head string, commits int
 		return source.Comparison{}, err
 	}
 	out := source.Comparison{
-		Status: "identical", MergeBase: merge, HTMLURL: h.app.web.JoinPath(repo, "-", "compare", source.EscapedPath(base+"..."+head)).String(),
+		Status: "identical", MergeBase: merge, HTMLURL: h.app.Base.JoinPath(repo, "-", "compare", source.EscapedPath(base+"..."+head)).String(),
 	}
 	if merge != base {
 		other, err := h.compare(ctx, repo, head, base)

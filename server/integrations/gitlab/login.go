@@ -20,7 +20,7 @@ func scopes() []string { return []string{"read_api", "read_repository"} }
 
 // AuthorizeURL implements integrations.LoginProvider.
 func (a *App) AuthorizeURL(state, challenge, redirectURI string) string {
-	u := a.web.JoinPath("oauth", "authorize")
+	u := a.Base.JoinPath("oauth", "authorize")
 	u.RawQuery = url.Values{
 		"client_id": {a.cfg.ClientID}, "response_type": {"code"}, "redirect_uri": {redirectURI}, "state": {state},
 		"scope": {strings.Join(scopes(), " ")}, "code_challenge": {challenge}, "code_challenge_method": {"S256"},
@@ -92,7 +92,7 @@ func (t tokens) json() ([]byte, error) {
 func (a *App) post(ctx context.Context, path string, form url.Values, into any) error {
 	form.Set("client_id", a.cfg.ClientID)
 	form.Set("client_secret", a.cfg.ClientSecret)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.web.JoinPath("oauth", path).String(), strings.NewReader(form.Encode()))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Base.JoinPath("oauth", path).String(), strings.NewReader(form.Encode()))
 	if err != nil {
 		return integrations.NewProblem(integrations.Upstream, err, "GitLab could not be asked.")
 	}
@@ -150,7 +150,7 @@ func (a *App) person(ctx context.Context, s *session) (person, error) {
 func (a *App) account(who person) source.Account {
 	return source.Account{
 		ID: strconv.FormatInt(who.ID, 10), Type: "user", Selection: "all", CodeAccess: source.AccessMembers,
-		SettingsURL: a.web.JoinPath("-", "user_settings", "applications").String(),
+		SettingsURL: a.Base.JoinPath("-", "user_settings", "applications").String(),
 	}
 }
 

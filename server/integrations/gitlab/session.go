@@ -85,7 +85,7 @@ func (s *session) ask(ctx context.Context, query url.Values, etag string, parts 
 func (s *session) send(
 	ctx context.Context, query url.Values, etag string, parts []string, token string, send func(*http.Request) error,
 ) error {
-	address := s.app.web.String() + "/api/v4"
+	address := s.app.Base.String() + "/api/v4"
 	for _, p := range parts {
 		if p == "." || p == ".." { // which a server on the way may take for a folder
 			return integrations.NewProblem(integrations.NotFound, nil, "GitLab knows no such thing.")

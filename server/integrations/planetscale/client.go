@@ -13,7 +13,7 @@ import (
 
 // get asks the API with an authorization, and reads the answer. The path's parts are escaped.
 func (a *App) get(ctx context.Context, authorization string, query url.Values, to any, parts ...string) error {
-	u := a.api.JoinPath("v1")
+	u := a.Base.JoinPath("v1")
 	for _, p := range parts {
 		u = u.JoinPath(url.PathEscape(p))
 	}

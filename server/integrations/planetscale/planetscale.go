@@ -38,41 +38,28 @@ type Config struct {
 
 // App implements integrations.Provider, integrations.Refresher and integrations.Revoker. It is safe for concurrent use.
 type App struct {
-	cfg       Config
-	api, auth *url.URL
-	client    jsoncall.Caller
+	integrations.Server
+
+	cfg    Config
+	auth   *url.URL
+	client jsoncall.Caller
 }
 
 const callTime = 10 * time.Second
 
 // New returns the app.
 func New(cfg Config) (*App, error) {
-	a := &App{cfg: cfg}
-	var err error
-	if a.api, err = url.Parse(cfg.URL); err != nil {
-		return nil, fmt.Errorf("planetscale: %w", err)
+	server, err := integrations.NewServer(ID, Name, integrations.ClassDatabase, nil, cfg.URL) // metrics are read by the tools of metrics
+	if err != nil {
+		return nil, err
 	}
+	a := &App{Server: server, cfg: cfg}
 	if a.auth, err = url.Parse(cfg.AuthURL); err != nil {
 		return nil, fmt.Errorf("planetscale: %w", err)
 	}
-	a.client = jsoncall.Caller{Name: Name, Client: cfg.Trust(a.api, a.auth).Client(callTime), Sort: sortProblem}
+	a.client = jsoncall.Caller{Name: Name, Client: cfg.Trust(a.Base, a.auth).Client(callTime), Sort: sortProblem}
 	return a, nil
 }
-
-// ID implements integrations.Provider.
-func (a *App) ID() string { return ID }
-
-// Name implements integrations.Provider.
-func (a *App) Name() string { return Name }
-
-// Class implements integrations.Provider.
-func (a *App) Class() string { return integrations.ClassDatabase }
-
-// Tools implements integrations.Provider. Metrics are read by the tools of metrics.
-func (a *App) Tools() []string { return nil }
-
-// BaseURL implements integrations.Provider.
-func (a *App) BaseURL() string { return a.api.String() }
 
 // Pending is the external id of an account of which no organization is selected.
 const Pending = "pending"

@@ -36,8 +36,9 @@ type Config struct {
 
 // Platform implements integrations.TokenProvider. It is safe for concurrent use.
 type Platform struct {
+	integrations.Server
+
 	cfg  Config
-	web  *url.URL
 	call jsoncall.Caller
 }
 
@@ -45,27 +46,12 @@ const callTime = 10 * time.Second
 
 // New returns the platform.
 func New(cfg Config) (*Platform, error) {
-	web, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
+	server, err := integrations.NewServer(ID, Name, integrations.ClassHosting, Tools(), cfg.URL)
 	if err != nil {
-		return nil, fmt.Errorf("railway: %w", err)
+		return nil, err
 	}
-	return &Platform{cfg, web, jsoncall.Caller{Name: Name, Client: cfg.Trust(web).Client(callTime), Sort: sortProblem}}, nil
+	return &Platform{server, cfg, jsoncall.Caller{Name: Name, Client: cfg.Trust(server.Base).Client(callTime), Sort: sortProblem}}, nil
 }
-
-// ID implements integrations.Provider.
-func (p *Platform) ID() string { return ID }
-
-// Name implements integrations.Provider.
-func (p *Platform) Name() string { return Name }
-
-// Class implements integrations.Provider.
-func (p *Platform) Class() string { return integrations.ClassHosting }
-
-// Tools implements integrations.Provider.
-func (p *Platform) Tools() []string { return Tools() }
-
-// BaseURL implements integrations.Provider.
-func (p *Platform) BaseURL() string { return p.web.String() }
 
 // SameAccount implements integrations.Provider. An organization has one account of the platform.
 func (p *Platform) SameAccount(_, _ json.RawMessage) bool { return true }
@@ -108,7 +94,7 @@ func ask[T any](ctx context.Context, s session, query string, variables map[stri
 	if err != nil {
 		return none, fmt.Errorf("railway: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.web.JoinPath("graphql", "v2").String(), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Base.JoinPath("graphql", "v2").String(), bytes.NewReader(body))
 	if err != nil {
 		return none, integrations.NewProblem(integrations.Invalid, err, "Railway does not take the request.")
 	}

@@ -17,7 +17,7 @@ const scopes = "chat:write,chat:write.public,channels:read,groups:read"
 
 // AuthorizeURL implements integrations.LoginProvider. It sends no code challenge: Slack takes one only from clients without a secret.
 func (a *App) AuthorizeURL(state, _, redirectURI string) string {
-	u := a.web.JoinPath("oauth", "v2", "authorize")
+	u := a.Base.JoinPath("oauth", "v2", "authorize")
 	u.RawQuery = url.Values{"client_id": {a.cfg.ClientID}, "scope": {scopes}, "state": {state}, "redirect_uri": {redirectURI}}.Encode()
 	return u.String()
 }
@@ -103,7 +103,7 @@ func (a *App) Revoke(ctx context.Context, c integrations.Connection) error {
 
 // IdentityURL implements integrations.Identifier.
 func (a *App) IdentityURL(state, redirectURI string) string {
-	u := a.web.JoinPath("openid", "connect", "authorize")
+	u := a.Base.JoinPath("openid", "connect", "authorize")
 	u.RawQuery = url.Values{
 		"response_type": {"code"}, "scope": {"openid profile"}, "client_id": {a.cfg.ClientID}, "state": {state}, "redirect_uri": {redirectURI},
 	}.Encode()

@@ -43,8 +43,9 @@ type Config struct {
 // App implements integrations.ChatProvider, integrations.Identifier, integrations.Refresher and integrations.Revoker. It is safe for
 // concurrent use.
 type App struct {
+	integrations.Server
+
 	cfg    Config
-	web    *url.URL
 	client *http.Client
 }
 
@@ -52,13 +53,13 @@ const callTime = 10 * time.Second
 
 // New returns the app.
 func New(cfg Config) (*App, error) {
-	web, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
+	server, err := integrations.NewServer(ID, Name, integrations.ClassChat, nil, cfg.URL)
 	if err != nil {
-		return nil, fmt.Errorf("slack: %w", err)
+		return nil, err
 	}
-	client := cfg.Trust(web).Client(callTime)
+	client := cfg.Trust(server.Base).Client(callTime)
 	client.Transport = capped{client.Transport}
-	return &App{cfg: cfg, web: web, client: client}, nil
+	return &App{Server: server, cfg: cfg, client: client}, nil
 }
 
 // capped bounds the bodies of answers.
@@ -77,23 +78,8 @@ func (c capped) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// ID implements integrations.Provider.
-func (a *App) ID() string { return ID }
-
-// Name implements integrations.Provider.
-func (a *App) Name() string { return Name }
-
-// Class implements integrations.Provider.
-func (a *App) Class() string { return integrations.ClassChat }
-
-// Tools implements integrations.Provider. No tool reads from a chat.
-func (a *App) Tools() []string { return nil }
-
-// BaseURL implements integrations.Provider.
-func (a *App) BaseURL() string { return a.web.String() }
-
 // ReturnsToHTTPS implements integrations.HTTPSReturner. A stand-in on the person's machine takes http.
-func (a *App) ReturnsToHTTPS() bool { return a.web.Scheme == "https" }
+func (a *App) ReturnsToHTTPS() bool { return a.Base.Scheme == "https" }
 
 // SameAccount implements integrations.Provider. A workspace keeps its id.
 func (a *App) SameAccount(_, _ json.RawMessage) bool { return false }
@@ -102,7 +88,7 @@ func (a *App) SameAccount(_, _ json.RawMessage) bool { return false }
 func (a *App) Reconnected(before, _ json.RawMessage) (json.RawMessage, error) { return before, nil }
 
 // endpoint is the start of the addresses of the methods.
-func (a *App) endpoint() string { return a.web.JoinPath("api").String() + "/" }
+func (a *App) endpoint() string { return a.Base.JoinPath("api").String() + "/" }
 
 // as makes a client with the token of a workspace or person.
 func (a *App) as(token string) *api.Client {

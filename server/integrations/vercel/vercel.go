@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/egress"
@@ -36,8 +35,9 @@ type Config struct {
 
 // Platform implements integrations.TokenProvider. It is safe for concurrent use.
 type Platform struct {
+	integrations.Server
+
 	cfg  Config
-	api  *url.URL
 	call jsoncall.Caller
 }
 
@@ -45,11 +45,11 @@ const callTime = 10 * time.Second
 
 // New returns the platform.
 func New(cfg Config) (*Platform, error) {
-	api, err := url.Parse(strings.TrimRight(cfg.URL, "/"))
+	server, err := integrations.NewServer(ID, Name, integrations.ClassHosting, Tools(), cfg.URL)
 	if err != nil {
-		return nil, fmt.Errorf("vercel: %w", err)
+		return nil, err
 	}
-	return &Platform{cfg, api, jsoncall.Caller{Name: Name, Client: cfg.Trust(api).Client(callTime), Sort: sortProblem}}, nil
+	return &Platform{server, cfg, jsoncall.Caller{Name: Name, Client: cfg.Trust(server.Base).Client(callTime), Sort: sortProblem}}, nil
 }
 
 // sortProblem knows the answer to a token that was deleted or never was, which has the status 403.
@@ -65,21 +65,6 @@ func sortProblem(status int, body []byte) *integrations.Problem {
 	}
 	return nil
 }
-
-// ID implements integrations.Provider.
-func (p *Platform) ID() string { return ID }
-
-// Name implements integrations.Provider.
-func (p *Platform) Name() string { return Name }
-
-// Class implements integrations.Provider.
-func (p *Platform) Class() string { return integrations.ClassHosting }
-
-// Tools implements integrations.Provider.
-func (p *Platform) Tools() []string { return Tools() }
-
-// BaseURL implements integrations.Provider.
-func (p *Platform) BaseURL() string { return p.api.String() }
 
 // SameAccount implements integrations.Provider. An organization has one account of the platform.
 func (p *Platform) SameAccount(_, _ json.RawMessage) bool { return true }
@@ -125,7 +110,7 @@ type session struct {
 
 // get reads from the API.
 func (s session) get(ctx context.Context, path string, query url.Values, into any) error {
-	u := s.api.JoinPath(path)
+	u := s.Base.JoinPath(path)
 	if query == nil {
 		query = url.Values{}
 	}
