@@ -232,13 +232,46 @@ func refused(t *testing.T, res *http.Response, tag apierr.Tag) wireError {
 
 // broken is a request that can have several faults at once.
 type broken struct {
-	method, path, key    string
+	situation
+	method, path         string
 	media, encoding      string
 	payload              []byte
 	gzip, garble, padded bool
-	queueFails, busy     bool
-	queue                error
-	plan                 plan
+}
+
+// situation is the key of a request and the server that it meets.
+type situation struct {
+	key              string
+	queueFails, busy bool
+	queue            error
+	plan             plan
+}
+
+// server starts the server, and gives it the key.
+func (s *situation) server(t *testing.T, l ingest.Limits) *fixture {
+	t.Helper()
+	var gate chan struct{}
+	if s.busy {
+		gate = make(chan struct{})
+	}
+	f := newFixture(t, l, gate)
+	if s.busy {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(s.plan.otherKey())...)
+		}()
+		f.queue.awaitWaiting(t, 1)
+		t.Cleanup(func() { close(gate); <-done })
+	}
+	if s.queueFails {
+		f.queue.fail(errors.New("disk full at /secret/path"))
+	}
+	if s.queue != nil {
+		f.queue.fail(s.queue)
+	}
+	s.key = s.plan.use(f, s.key)
+	return f
 }
 
 // faults returns all checks, in the order of the contract. Faults of one group exclude each other.
@@ -287,27 +320,7 @@ func faults() []struct {
 
 func (b *broken) send(t *testing.T) (*fixture, *http.Response) {
 	t.Helper()
-	var gate chan struct{}
-	if b.busy {
-		gate = make(chan struct{})
-	}
-	f := newFixture(t, ingest.Limits{InFlight: 1, Body: 8 << 10, Decompressed: 100 << 10}, gate)
-	if b.busy {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(b.plan.otherKey())...)
-		}()
-		f.queue.awaitWaiting(t, 1)
-		t.Cleanup(func() { close(gate); <-done })
-	}
-	if b.queueFails {
-		f.queue.fail(errors.New("disk full at /secret/path"))
-	}
-	if b.queue != nil {
-		f.queue.fail(b.queue)
-	}
-	b.key = b.plan.use(f, b.key)
+	f := b.server(t, ingest.Limits{InFlight: 1, Body: 8 << 10, Decompressed: 100 << 10})
 	body := b.payload
 	headers := []string{"Content-Type", b.media, "Content-Encoding", b.encoding, "x-svc-ingest-key", b.key}
 	if b.gzip {
@@ -336,7 +349,7 @@ func TestOrderOfChecks(t *testing.T) {
 				continue
 			}
 			t.Run(first.name+" before "+second.name, func(t *testing.T) {
-				b := broken{method: "POST", path: "/v1/traces", key: goodKey, media: "application/x-protobuf", payload: wire(t, spans(1))}
+				b := broken{situation: situation{key: goodKey}, method: "POST", path: "/v1/traces", media: "application/x-protobuf", payload: wire(t, spans(1))}
 				second.apply(&b)
 				first.apply(&b)
 				f, res := b.send(t)

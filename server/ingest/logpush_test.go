@@ -219,7 +219,7 @@ func TestLogpushOrderOfChecks(t *testing.T) {
 				continue
 			}
 			t.Run(first.name+" before "+second.name, func(t *testing.T) {
-				b := broken{method: "POST", path: logpushURL + "cfp_one", key: "svc_cf_one", media: "application/x-ndjson", payload: []byte(pushed("/a"))}
+				b := broken{situation: situation{key: "svc_cf_one"}, method: "POST", path: logpushURL + "cfp_one", media: "application/x-ndjson", payload: []byte(pushed("/a"))}
 				second.apply(&b)
 				first.apply(&b)
 				if b.media == "text/plain" {

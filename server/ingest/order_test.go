@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -15,10 +14,7 @@ import (
 // brokenCall is an export over gRPC that can have several faults at once.
 type brokenCall struct {
 	corpus.Case
-	key              string
-	queueFails, busy bool
-	queue            error
-	plan             plan
+	situation
 }
 
 // TestGRPCOrderOfChecks causes every pair of faults of different checks over gRPC. The answer must be that of the first check, in
@@ -60,7 +56,7 @@ func TestGRPCOrderOfChecks(t *testing.T) {
 				continue
 			}
 			t.Run(first.name+" before "+second.name, func(t *testing.T) {
-				b := brokenCall{Case: corpus.Case{Door: corpus.GRPC, Body: body}, key: goodKey}
+				b := brokenCall{Case: corpus.Case{Door: corpus.GRPC, Body: body}, situation: situation{key: goodKey}}
 				second.apply(&b)
 				first.apply(&b)
 				b.Want = first.want
@@ -72,27 +68,7 @@ func TestGRPCOrderOfChecks(t *testing.T) {
 
 func (b *brokenCall) run(t *testing.T) {
 	t.Helper()
-	var gate chan struct{}
-	if b.busy {
-		gate = make(chan struct{})
-	}
-	f := newFixture(t, ingest.Limits{InFlight: 1, GRPCMessage: 8 << 10, Decompressed: 100 << 10}, gate)
-	if b.busy {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			f.do("POST", "/v1/logs", wire(t, logRecords()), bearer(b.plan.otherKey())...)
-		}()
-		f.queue.awaitWaiting(t, 1)
-		t.Cleanup(func() { close(gate); <-done })
-	}
-	if b.queueFails {
-		f.queue.fail(errors.New("disk full at /secret/path"))
-	}
-	if b.queue != nil {
-		f.queue.fail(b.queue)
-	}
-	b.key = b.plan.use(f, b.key)
+	f := b.server(t, ingest.Limits{InFlight: 1, GRPCMessage: 8 << 10, Decompressed: 100 << 10})
 	target := corpus.NewTarget("", f.listenGRPC(t), b.key)
 	defer target.Close()
 	b.NoKey = b.key == ""
