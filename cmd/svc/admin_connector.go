@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/publicid"
@@ -26,68 +26,33 @@ func (c *cli) adminConnector() *cobra.Command {
 	return cmd
 }
 
-// connectorJSON is a log push connector, with the names of the API.
-type connectorJSON struct {
-	Object          string     `json:"object"`
-	ID              string     `json:"id"`
-	Name            string     `json:"name"`
-	ZoneName        string     `json:"zone_name"`
-	ServiceName     string     `json:"service_name"`
-	Dataset         string     `json:"dataset"`
-	Enabled         bool       `json:"enabled"`
-	SecretPrefix    string     `json:"secret_prefix"`
-	LastReceivedAt  *time.Time `json:"last_received_at"`
-	LastError       *string    `json:"last_error"`
-	SecretRotatedAt *time.Time `json:"secret_rotated_at"`
-	CreatedAt       time.Time  `json:"created_at"`
-	UpdatedAt       time.Time  `json:"updated_at"`
-	CreatedBy       *string    `json:"created_by"`
-	// Only create and roll set the secret.
-	Secret          string `json:"secret,omitempty"`
-	DestinationConf string `json:"destination_conf,omitempty"`
-}
-
-func toConnectorJSON(c store.LogpushConnector) connectorJSON {
-	return connectorJSON{
-		Object:          "logpush_connector",
-		ID:              publicid.Encode(publicid.LogpushConnector, c.ID),
-		Name:            c.Name,
-		ZoneName:        c.ZoneName,
-		ServiceName:     c.ServiceName,
-		Dataset:         c.Dataset,
-		Enabled:         c.DisabledAt == nil,
-		SecretPrefix:    c.SecretPrefix,
-		LastReceivedAt:  c.LastReceivedAt,
-		LastError:       c.LastError,
-		SecretRotatedAt: c.SecretRotatedAt,
-		CreatedAt:       c.CreatedAt,
-		UpdatedAt:       c.UpdatedAt,
-		CreatedBy:       nullable(string(c.CreatedBy)),
-	}
-}
-
 // printConnector shows one connector and, with a secret, the settings for the CDN.
 func (s *session) printConnector(c store.LogpushConnector, secret string) error {
-	v := toConnectorJSON(c)
+	id, destination := publicid.Encode(publicid.LogpushConnector, c.ID), ""
+	var more []any
 	if secret != "" {
-		v.Secret = secret
-		v.DestinationConf = logpushconnectors.Destination(serverAddresses(s.cfg).IngestURL, v.ID, secret)
+		destination = logpushconnectors.Destination(serverAddresses(s.cfg).IngestURL, id, secret)
+		more = []any{"secret", secret, "destination_conf", destination}
+	}
+	v, err := messageJSON(logpushconnectors.ToConnector(c), more...)
+	if err != nil {
+		return err
 	}
 	return s.print(v, func(w io.Writer) {
-		row(w, "Id", v.ID)
-		row(w, "Name", v.Name)
-		row(w, "Zone", v.ZoneName)
-		row(w, "Service", v.ServiceName)
-		row(w, "Data set", v.Dataset)
-		row(w, "Enabled", v.Enabled)
-		row(w, "Last received", at(v.LastReceivedAt))
-		if v.LastError != nil {
-			row(w, "Last error", *v.LastError)
+		row(w, "Id", id)
+		row(w, "Name", c.Name)
+		row(w, "Zone", c.ZoneName)
+		row(w, "Service", c.ServiceName)
+		row(w, "Data set", c.Dataset)
+		row(w, "Enabled", c.DisabledAt == nil)
+		row(w, "Last received", at(c.LastReceivedAt))
+		if c.LastError != nil {
+			row(w, "Last error", *c.LastError)
 		}
-		row(w, "Secret rotated", at(v.SecretRotatedAt))
+		row(w, "Secret rotated", at(c.SecretRotatedAt))
 		if secret != "" {
 			row(w, "Secret", secret+"  (shown only this once)")
-			row(w, "Destination", v.DestinationConf)
+			row(w, "Destination", destination)
 		}
 	})
 }
@@ -103,18 +68,19 @@ func (c *cli) connectorList() *cobra.Command {
 			if len(list) == 0 {
 				s.none("log push connector")
 			}
-			out := make([]connectorJSON, len(list))
+			out := make([]proto.Message, len(list))
 			for i, c := range list {
-				out[i] = toConnectorJSON(c)
+				out[i] = logpushconnectors.ToConnector(c)
 			}
 			return s.print(out, func(w io.Writer) {
 				row(w, "ID", "NAME", "ZONE", "SERVICE", "ENABLED", "LAST RECEIVED", "LAST ERROR")
-				for _, c := range out {
+				for _, c := range list {
 					problem := ""
 					if c.LastError != nil {
 						problem = *c.LastError
 					}
-					row(w, c.ID, c.Name, c.ZoneName, c.ServiceName, c.Enabled, at(c.LastReceivedAt), orDash(problem))
+					id := publicid.Encode(publicid.LogpushConnector, c.ID)
+					row(w, id, c.Name, c.ZoneName, c.ServiceName, c.DisabledAt == nil, at(c.LastReceivedAt), orDash(problem))
 				}
 			})
 		},

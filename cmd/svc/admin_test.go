@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,19 +194,20 @@ func TestAdminIngestPolicy(t *testing.T) {
 	o.fails(2, `--limit: the signal "spans" is not a signal`, "plan", "set", "--name", "p", "--limit", "spans.items=1")
 	o.shows([]string{"nothing is limited"}, "plan", "remove")
 
-	var connector connectorJSON
+	var connector map[string]any
 	o.decode(&connector, "connector", "create", "site", "--zone", "example.com", "--ingest-public-url", "https://in.example.com")
-	if connector.ServiceName != "cloudflare/example.com" || !connector.Enabled ||
-		connector.DestinationConf != "https://in.example.com/v1/logpush/cloudflare/http_requests/"+connector.ID+"?secret="+connector.Secret {
+	id := fmt.Sprint(connector["id"])
+	if connector["object"] != "logpush_connector" || connector["service_name"] != "cloudflare/example.com" || connector["enabled"] != true ||
+		connector["destination_conf"] != fmt.Sprint("https://in.example.com/v1/logpush/cloudflare/http_requests/", id, "?secret=", connector["secret"]) {
 		t.Errorf("connector %+v", connector)
 	}
-	o.shows([]string{"Secret", "Destination"}, "connector", "roll", connector.ID)
-	o.shows([]string{"false"}, "connector", "disable", connector.ID)
-	o.shows([]string{"true"}, "connector", "enable", connector.ID)
+	o.shows([]string{"Secret", "Destination"}, "connector", "roll", id)
+	o.shows([]string{"false"}, "connector", "disable", id)
+	o.shows([]string{"true"}, "connector", "enable", id)
 	o.fails(2, "--zone must not be empty", "connector", "create", "a", "--zone", " ")
-	o.shows([]string{connector.ID, "example.com"}, "connector", "list")
-	o.shows([]string{"Deleted"}, "connector", "delete", connector.ID)
-	o.fails(1, "has no log push connector", "connector", "roll", connector.ID)
+	o.shows([]string{id, "example.com"}, "connector", "list")
+	o.shows([]string{"Deleted"}, "connector", "delete", id)
+	o.fails(1, "has no log push connector", "connector", "roll", id)
 }
 
 func TestAdminUsageAndOutcomes(t *testing.T) {

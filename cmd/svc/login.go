@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -62,16 +63,6 @@ type login struct {
 	noBrowser    bool
 }
 
-// cliLogin is the server's answer to the start of a login.
-type cliLogin struct {
-	DeviceCode string `json:"device_code"`
-	UserCode   string `json:"user_code"`
-	Page       string `json:"verification_uri"`
-	FullPage   string `json:"verification_uri_complete"`
-	ExpiresIn  int    `json:"expires_in"`
-	Interval   int    `json:"interval"`
-}
-
 func (l *login) run(ctx context.Context) error {
 	file, err := l.credentialFile()
 	if err != nil {
@@ -102,8 +93,8 @@ func (l *login) run(ctx context.Context) error {
 			l.name = "this machine"
 		}
 	}
-	began := cliLogin{}
-	if err := apiCall(ctx, http.MethodPost, l.server+"/v2/cli/device", "", map[string]string{"client_name": l.name}, &began); err != nil {
+	began := &svcv2.CliLogin{}
+	if err := apiCall(ctx, http.MethodPost, l.server+"/v2/cli/device", "", map[string]string{"client_name": l.name}, began); err != nil {
 		return err
 	}
 	l.show(ctx, began)
@@ -140,8 +131,8 @@ func (l *login) forget(ctx context.Context, prior credential) {
 }
 
 // show tells the person which page to open and which code to compare.
-func (l *login) show(ctx context.Context, began cliLogin) {
-	opened := !l.noBrowser && openBrowser(ctx, began.FullPage)
+func (l *login) show(ctx context.Context, began *svcv2.CliLogin) {
+	opened := !l.noBrowser && openBrowser(ctx, began.GetVerificationUriComplete())
 	text := "Open this page to sign in:"
 	if opened {
 		text = "A sign-in page opens in your browser. If it does not open, go to:"
@@ -150,9 +141,9 @@ func (l *login) show(ctx context.Context, began cliLogin) {
 		l.stderr,
 		"\n%s\n\n  %s\n\nCompare the code there with this one, and confirm:\n\n  %s\n\nWaiting, for %d minutes at most; Ctrl-C gives up.\n",
 		text,
-		plain(began.FullPage),
-		plain(began.UserCode),
-		began.ExpiresIn/60,
+		plain(began.GetVerificationUriComplete()),
+		plain(began.GetUserCode()),
+		began.GetExpiresIn()/60,
 	)
 }
 
@@ -175,9 +166,9 @@ const (
 )
 
 // wait polls the server until the person has decided.
-func (l *login) wait(ctx context.Context, began cliLogin) (credential, error) {
-	interval := time.Duration(max(1, began.Interval)) * time.Second
-	end := time.NewTimer(time.Duration(began.ExpiresIn) * time.Second)
+func (l *login) wait(ctx context.Context, began *svcv2.CliLogin) (credential, error) {
+	interval := time.Duration(max(1, began.GetInterval())) * time.Second
+	end := time.NewTimer(time.Duration(began.GetExpiresIn()) * time.Second)
 	defer end.Stop()
 	for {
 		select {
@@ -188,7 +179,7 @@ func (l *login) wait(ctx context.Context, began cliLogin) (credential, error) {
 		case <-time.After(interval):
 		}
 		var made credential
-		err := apiCall(ctx, http.MethodPost, l.server+"/v2/cli/token", "", map[string]string{"device_code": began.DeviceCode}, &made)
+		err := apiCall(ctx, http.MethodPost, l.server+"/v2/cli/token", "", map[string]string{"device_code": began.GetDeviceCode()}, &made)
 		var refused *refusal
 		switch {
 		case err == nil:

@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -140,7 +143,14 @@ func apiCall(ctx context.Context, method, address, token string, body, into any)
 	if err != nil || into == nil {
 		return err
 	}
-	if err := json.Unmarshal(answer, into); err != nil {
+	// The server may be newer than this program, and send fields that the program does not know.
+	decode := json.Unmarshal
+	if m, ok := into.(proto.Message); ok {
+		decode = func(text []byte, _ any) error {
+			return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(text, m)
+		}
+	}
+	if err := decode(answer, into); err != nil {
 		return fmt.Errorf("the answer to %s %s is not JSON of svc: %w", method, address, err)
 	}
 	return nil

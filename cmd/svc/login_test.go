@@ -12,6 +12,10 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
 // TestLoginAgainstServers checks how svc login reacts to the possible answers of a server while it waits, and what it must never
@@ -31,7 +35,7 @@ func TestLoginAgainstServers(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		answers []func(http.ResponseWriter)
-		expires int
+		expires uint32
 		code    int
 		stderr  string
 	}{
@@ -47,7 +51,11 @@ func TestLoginAgainstServers(t *testing.T) {
 			var asked atomic.Int32
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/v2/cli/device" {
-					_ = json.NewEncoder(w).Encode(cliLogin{DeviceCode: "svc_dc_secret", UserCode: "BCDF-GHJK\x1b[31m", Page: "http://x/cli", FullPage: "http://x/cli?code=BCDF-GHJK", ExpiresIn: tc.expires, Interval: 1})
+					text, _ := protojson.MarshalOptions{UseProtoNames: true}.Marshal(&svcv2.CliLogin{
+						DeviceCode: "svc_dc_secret", UserCode: "BCDF-GHJK\x1b[31m", VerificationUri: "http://x/cli",
+						VerificationUriComplete: "http://x/cli?code=BCDF-GHJK", ExpiresIn: tc.expires, Interval: 1,
+					})
+					_, _ = w.Write(text)
 					return
 				}
 				n := int(asked.Add(1)) - 1

@@ -77,7 +77,7 @@ func (s *Service) ListLogpushConnectors(
 	rows, next := paging.Part(page, all)
 	res := &svcv2.ListLogpushConnectorsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for _, row := range rows {
-		res.Data = append(res.Data, toProto(row))
+		res.Data = append(res.Data, ToConnector(row))
 	}
 	return res, nil
 }
@@ -113,7 +113,7 @@ func (s *Service) GetLogpushConnector(ctx context.Context, req *svcv2.GetLogpush
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toProto(row), nil
+	return ToConnector(row), nil
 }
 
 // UpdateLogpushConnector changes the fields that the mask names.
@@ -141,7 +141,7 @@ func (s *Service) UpdateLogpushConnector(ctx context.Context, req *svcv2.UpdateL
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return toProto(row), nil
+	return ToConnector(row), nil
 }
 
 // RotateLogpushConnector gives a connector a new secret. Its id and settings stay.
@@ -177,7 +177,8 @@ func (s *Service) DeleteLogpushConnector(
 	return &svcv2.DeletedLogpushConnector{Id: req.GetId(), Object: object, Deleted: true}, nil
 }
 
-func toProto(c store.LogpushConnector) *svcv2.LogpushConnector {
+// ToConnector returns a connector as the API shows it.
+func ToConnector(c store.LogpushConnector) *svcv2.LogpushConnector {
 	out := &svcv2.LogpushConnector{
 		Id: publicid.Encode(publicid.LogpushConnector, c.ID), Object: object, Name: c.Name, ZoneName: c.ZoneName, ServiceName: c.ServiceName,
 		Dataset: c.Dataset, Enabled: c.DisabledAt == nil, SecretPrefix: c.SecretPrefix, LastError: c.LastError,
@@ -196,7 +197,7 @@ func toProto(c store.LogpushConnector) *svcv2.LogpushConnector {
 }
 
 func (s *Service) withSetup(row store.LogpushConnector, secret string) *svcv2.LogpushConnectorWithSetup {
-	c := toProto(row)
+	c := ToConnector(row)
 	return &svcv2.LogpushConnectorWithSetup{
 		Id: c.Id, Object: c.Object, Name: c.Name, ZoneName: c.ZoneName, ServiceName: c.ServiceName, Dataset: c.Dataset, Enabled: c.Enabled,
 		SecretPrefix: c.SecretPrefix, LastReceivedAt: c.LastReceivedAt, LastError: c.LastError, SecretRotatedAt: c.SecretRotatedAt,
