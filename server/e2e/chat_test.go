@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/png"
-	"io"
 	"math"
-	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,12 +15,11 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/integrations/slack/slacktest"
 	"github.com/svc-observability/svc/server/publicid"
-	"github.com/svc-observability/svc/server/testkit"
 )
 
 // chatBench is a server with a stand-in for Slack, and its administrator in a browser.
 type chatBench struct {
-	*sourceBench
+	*messenger
 
 	slack *slacktest.Slack
 	team  *slacktest.Team
@@ -39,78 +35,10 @@ func newChatBench(t *testing.T) *chatBench {
 	t.Helper()
 	b := &chatBench{slack: slacktest.New(t)}
 	b.team = b.slack.AddTeam("T0ACME", "Acme", "alerts", "general", "random")
-	s := testkit.Start(t, slackOf(b.slack))
-	b.sourceBench = &sourceBench{t: t, s: s, rest: restClient{t, s, s.APIKey}, admin: newVisitor(t, s.BaseURL)}
-	b.admin.signIn(s.AdminEmail, s.AdminPassword)
+	b.messenger = newMessenger(t, "slack", slackOf(b.slack), slacktest.Sign, func() []string {
+		return append(b.slack.Tokens(), slacktest.ClientSecret, slacktest.SigningSecret)
+	})
 	return b
-}
-
-// install begins to connect a workspace and returns the path of the callback.
-func (b *chatBench) install(by restClient, body string) string {
-	b.t.Helper()
-	return b.atHub(fmt.Sprint(by.call("POST", "/v2/integrations/chat_connectors/slack/install", body, 200)["url"]))
-}
-
-// connectChat connects the workspace and waits for its channels. It returns the id.
-func (b *chatBench) connectChat() string {
-	b.t.Helper()
-	got := b.admin.get(b.install(b.session(), "{}"))
-	if got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"), "/settings/integrations?integration=slack&result=connected") {
-		b.t.Fatalf("connect: %d %s\n%s", got.StatusCode, got.Header.Get("Location"), got.text)
-	}
-	b.until("the channels are read", func() bool { return b.workspace()["synced_at"] != nil })
-	return fmt.Sprint(b.workspace()["id"])
-}
-
-func (b *chatBench) connector(by restClient) map[string]any {
-	b.t.Helper()
-	return connectorOf(b.t, by, "slack")
-}
-
-func (b *chatBench) workspace() map[string]any {
-	b.t.Helper()
-	all, _ := b.connector(b.rest)["workspaces"].([]any)
-	if len(all) == 0 {
-		return map[string]any{}
-	}
-	w, _ := all[0].(map[string]any)
-	return w
-}
-
-// names lists the channels of a workspace that an answer holds.
-func (b *chatBench) names(path string) string {
-	b.t.Helper()
-	var out []string
-	data, _ := b.rest.call("GET", path, "", 200)["destinations"].([]any)
-	for _, d := range data {
-		c, _ := d.(map[string]any)
-		out = append(out, fmt.Sprint(c["name"], ":", c["private"]))
-	}
-	return strings.Join(out, " ")
-}
-
-// deliver sends an event of Slack and returns the status and the answer.
-func (b *chatBench) event(body string, at time.Time, forge bool) (int, string) {
-	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.s.BaseURL+"/integrations/slack/webhook", strings.NewReader(body))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	signed := body
-	if forge {
-		signed += " "
-	}
-	slacktest.Sign(req.Header, at, []byte(signed))
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return res.StatusCode, string(text)
 }
 
 // TestChatWorkspaces connects a workspace, reads its channels, changes and disconnects it, and lets others try.
@@ -159,8 +87,8 @@ func TestChatWorkspaces(t *testing.T) {
 	}
 	// The code may be that of any workspace, so the page names it before anything is stored.
 	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision", "connect"); got.StatusCode != 200 ||
-		!strings.Contains(got.text, "workspace T0ACME") || strings.Contains(got.text, "source code") || len(b.workspace()) != 0 {
-		t.Errorf("confirmed: %d %v %.3000s", got.StatusCode, b.workspace(), got.text)
+		!strings.Contains(got.text, "workspace T0ACME") || strings.Contains(got.text, "source code") || len(b.workspace(b.rest)) != 0 {
+		t.Errorf("confirmed: %d %v %.3000s", got.StatusCode, b.workspace(b.rest), got.text)
 	}
 	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "decision", "install"); got.StatusCode != 502 {
 		t.Errorf("an installation that Slack does not have: %d %.300s", got.StatusCode, got.text)
@@ -168,18 +96,18 @@ func TestChatWorkspaces(t *testing.T) {
 	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "account", "T0ACME", "decision", "connect"); got.StatusCode != 303 {
 		t.Errorf("chosen: %d %.300s", got.StatusCode, got.text)
 	}
-	b.until("the channels are read", func() bool { return b.workspace()["synced_at"] != nil })
-	w := b.workspace()
+	b.until("the channels are read", func() bool { return b.workspace(b.rest)["synced_at"] != nil })
+	w := b.workspace(b.rest)
 	if w["object"] != "chat_workspace" || w["connector"] != "slack" || w["external_workspace_id"] != "T0ACME" || w["name"] != "Acme" ||
 		w["status"] != "connected" || !strings.HasPrefix(fmt.Sprint(w["id"]), "chatw_") || fmt.Sprint(w["settings"]) != "map[]" || w["error"] != nil {
 		t.Errorf("the workspace: %v", w)
 	}
 	id := fmt.Sprint(w["id"])
 	path := "/v2/integrations/chat_workspaces/" + id
-	if got := b.names(path + "/destinations"); got != "alerts:false general:false random:false" {
+	if got := b.names(b.rest, path+"/destinations"); got != "alerts:false general:false random:false" {
 		t.Errorf("channels: %s", got)
 	}
-	if got := b.names(path + "/destinations?q=%23RAN"); got != "random:false" {
+	if got := b.names(b.rest, path+"/destinations?q=%23RAN"); got != "random:false" {
 		t.Errorf("channels by a part of the name: %s", got)
 	}
 	if got := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]); !strings.Contains(got, "account:Acme") || !strings.Contains(got, id) {
@@ -189,11 +117,11 @@ func TestChatWorkspaces(t *testing.T) {
 	// A private channel is found by its id once the app is in it; the next reading lists it.
 	secret := &slacktest.Channel{ID: "C0SECRET99", Name: "war-room", Private: true}
 	b.slack.Change(func() { b.team.Channels = append(b.team.Channels, secret) })
-	if got := b.names(path + "/destinations?q=C0SECRET99"); got != "" {
+	if got := b.names(b.rest, path+"/destinations?q=C0SECRET99"); got != "" {
 		t.Errorf("a private channel without the app: %s", got)
 	}
 	b.slack.Change(func() { secret.Member = true })
-	if got := b.names(path + "/destinations?q=C0SECRET99"); got != "war-room:true" {
+	if got := b.names(b.rest, path+"/destinations?q=C0SECRET99"); got != "war-room:true" {
 		t.Errorf("a private channel by its id: %s", got)
 	}
 	// A delivery makes the list new; a forged or an old one does nothing. Slack asks for the challenge.
@@ -201,32 +129,32 @@ func TestChatWorkspaces(t *testing.T) {
 		b.team.Channels[1].Name, b.team.Channels[2].Archived, b.team.Name = "town-square", true, "Acme Corp"
 	})
 	event := `{"type":"event_callback","team_id":"T0ACME","event_id":"%s","event":{"type":"channel_rename"}}`
-	if status, _ := b.event(fmt.Sprintf(event, "Ev1"), time.Now(), true); status != 401 {
+	if status, _, _ := b.deliver(fmt.Sprintf(event, "Ev1"), time.Now(), true); status != 401 {
 		t.Errorf("a forged delivery: %d", status)
 	}
-	if status, _ := b.event(fmt.Sprintf(event, "Ev2"), time.Now().Add(-6*time.Minute), false); status != 401 {
+	if status, _, _ := b.deliver(fmt.Sprintf(event, "Ev2"), time.Now().Add(-6*time.Minute), false); status != 401 {
 		t.Errorf("an old delivery: %d", status)
 	}
-	if status, text := b.event(`{"type":"url_verification","challenge":"3eZbrw1a"}`, time.Now(), false); status != 200 || text != "3eZbrw1a" {
+	if status, _, text := b.deliver(`{"type":"url_verification","challenge":"3eZbrw1a"}`, time.Now(), false); status != 200 || text != "3eZbrw1a" {
 		t.Errorf("the challenge: %d %s", status, text)
 	}
 	// Many deliveries make one reading, a minute after the last one.
 	readings := b.slack.Calls("auth.test")
 	for i := range 20 {
-		if status, _ := b.event(fmt.Sprintf(event, fmt.Sprint("Ev", 3+i/2)), time.Now(), false); status != 202 {
+		if status, _, _ := b.deliver(fmt.Sprintf(event, fmt.Sprint("Ev", 3+i/2)), time.Now(), false); status != 202 {
 			t.Errorf("a delivery: %d", status)
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	for end := time.Now().Add(90 * time.Second); b.names(path+"/destinations") != "alerts:false town-square:false war-room:true"; time.Sleep(time.Second) {
+	for end := time.Now().Add(90 * time.Second); b.names(b.rest, path+"/destinations") != "alerts:false town-square:false war-room:true"; time.Sleep(time.Second) {
 		if time.Now().After(end) {
-			t.Fatalf("the channels: %s", b.names(path+"/destinations"))
+			t.Fatalf("the channels: %s", b.names(b.rest, path+"/destinations"))
 		}
 	}
 	if n := b.slack.Calls("auth.test") - readings; n != 1 {
 		t.Errorf("the workspace was read %d times", n)
 	}
-	b.until("the workspace has its new name", func() bool { return b.workspace()["name"] == "Acme Corp" }) // stored after the channels
+	b.until("the workspace has its new name", func() bool { return b.workspace(b.rest)["name"] == "Acme Corp" }) // stored after the channels
 
 	// Settings are replaced as a whole.
 	channel := b.team.Channels[0].ID
@@ -275,20 +203,6 @@ func TestChatWorkspaces(t *testing.T) {
 	b.noSecrets()
 }
 
-// noSecrets searches the audit entries for secrets.
-func (b *chatBench) noSecrets() {
-	b.t.Helper()
-	entries := fmt.Sprint(b.rest.call("GET", "/v2/audit_log?limit=100", "", 200)["data"])
-	for _, token := range slices.Concat(b.slack.Tokens(), []string{slacktest.ClientSecret, slacktest.SigningSecret}) {
-		if strings.Contains(entries, token) {
-			b.t.Errorf("the audit log holds %q", token)
-		}
-	}
-	if !strings.Contains(entries, "integration.connected") || !strings.Contains(entries, "chatw_") || strings.Contains(entries, "intg_") {
-		b.t.Errorf("the audit log of a connection: %s", entries)
-	}
-}
-
 // TestChatIdentity links the caller with a person of the workspace.
 func TestChatIdentity(t *testing.T) {
 	t.Parallel()
@@ -307,7 +221,7 @@ func TestChatIdentity(t *testing.T) {
 	if got := b.session().call("POST", link+"/link", `{"return_to":"//evil.example"}`, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
 		t.Errorf("a path of another host: %v", got)
 	}
-	b.connectChat()
+	b.connect()
 	start := func(by restClient) string {
 		return b.atHub(fmt.Sprint(by.call("POST", link+"/link", "{}", 200)["url"]))
 	}
@@ -351,7 +265,7 @@ func TestChatIdentity(t *testing.T) {
 	if got := colleague.get(start(asMember)); got.StatusCode != 303 {
 		t.Fatalf("a member links again: %d", got.StatusCode)
 	}
-	b.rest.call("DELETE", "/v2/integrations/chat_workspaces/"+fmt.Sprint(b.workspace()["id"]), "", 200)
+	b.rest.call("DELETE", "/v2/integrations/chat_workspaces/"+fmt.Sprint(b.workspace(b.rest)["id"]), "", 200)
 	if got := b.connector(asMember)["identity"]; got != nil {
 		t.Errorf("after the end of the workspace: %v", got)
 	}
@@ -362,32 +276,32 @@ func TestChatRefresh(t *testing.T) {
 	t.Parallel()
 	b := newChatBench(t)
 	b.slack.Rotate(2 * time.Second)
-	id := b.connectChat()
+	id := b.connect()
 	path := "/v2/integrations/chat_workspaces/" + id
 	// The first reading was young; an event later makes the next one, which renews the token that is past half of its life.
 	time.Sleep(1100 * time.Millisecond)
 	event := `{"type":"event_callback","team_id":"T0ACME","event_id":"%s","event":{"type":"tokens_revoked"}}`
 	b.slack.Rotate(0)
-	b.event(fmt.Sprintf(event, "Ev1"), time.Now(), false)
+	b.deliver(fmt.Sprintf(event, "Ev1"), time.Now(), false)
 	b.until("the token is renewed", func() bool { return b.slack.Calls("oauth.v2.access") == 2 && b.slack.Live("T0ACME") == 1 })
 	b.slack.RevokeAll("T0ACME")
-	b.event(fmt.Sprintf(event, "Ev2"), time.Now(), false)
-	b.until("the withdrawal is seen", func() bool { return b.workspace()["status"] == "reconnect_needed" })
+	b.deliver(fmt.Sprintf(event, "Ev2"), time.Now(), false)
+	b.until("the withdrawal is seen", func() bool { return b.workspace(b.rest)["status"] == "reconnect_needed" })
 	if got := b.rest.call("GET", path+"/destinations", "", 409); tagOf(got) != "@svc/http/errors/IntegrationsNotConnectedError" {
 		t.Errorf("channels of a withdrawn workspace: %v", got)
 	}
 	if got := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]); !strings.Contains(got, "connects Acme again") {
 		t.Errorf("the list: %s", got)
 	}
-	if again := b.connectChat(); again != id {
+	if again := b.connect(); again != id {
 		t.Errorf("the workspace has the new id %s", again)
 	}
-	b.until("it is connected", func() bool { return b.workspace()["status"] == "connected" })
+	b.until("it is connected", func() bool { return b.workspace(b.rest)["status"] == "connected" })
 	// A scope that Slack took away is asked for again, too.
 	b.slack.Narrow("T0ACME", "groups:read")
-	b.event(fmt.Sprintf(event, "Ev3"), time.Now(), false)
+	b.deliver(fmt.Sprintf(event, "Ev3"), time.Now(), false)
 	b.until("the lost scope is seen", func() bool {
-		return b.workspace()["status"] == "reconnect_needed" && strings.Contains(fmt.Sprint(b.workspace()["error"]), "groups:read")
+		return b.workspace(b.rest)["status"] == "reconnect_needed" && strings.Contains(fmt.Sprint(b.workspace(b.rest)["error"]), "groups:read")
 	})
 	b.noSecrets()
 }
@@ -450,7 +364,7 @@ func TestChatAlerts(t *testing.T) {
 	t.Parallel()
 	b := newChatBench(t)
 	seedTelemetry(t, b.s)
-	workspace := b.connectChat()
+	workspace := b.connect()
 	alerts := b.team.Channels[0]
 	const at = "/v2/alerts/destinations"
 	refused := func(what, body string, status int, tag, words string) {
@@ -585,7 +499,7 @@ func TestChatAlerts(t *testing.T) {
 	if got := b.rest.call("POST", path+"/test", "{}", 502); tagOf(got) != "@svc/http/errors/AlertDeliveryAuthError" {
 		t.Errorf("withdrawn: %v", got)
 	}
-	b.until("the withdrawal is seen", func() bool { return b.workspace()["status"] == "reconnect_needed" })
+	b.until("the withdrawal is seen", func() bool { return b.workspace(b.rest)["status"] == "reconnect_needed" })
 	if got := b.rest.call("POST", at, fmt.Sprintf(body, "c", workspace, alerts.ID), 401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
 		t.Errorf("a destination in a withdrawn workspace: %v", got)
 	}
@@ -613,7 +527,7 @@ func TestChatAlerts(t *testing.T) {
 func TestIssueChart(t *testing.T) {
 	t.Parallel()
 	b := newChatBench(t)
-	workspace := b.connectChat()
+	workspace := b.connect()
 	general := b.team.Channels[1]
 	d := b.rest.call("POST", "/v2/alerts/destinations",
 		fmt.Sprintf(`{"type":"chat","name":"Errors","workspace_id":%q,"channel_id":%q}`, workspace, general.ID), 200)

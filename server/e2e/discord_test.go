@@ -2,21 +2,17 @@ package e2e
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/integrations/discord/discordtest"
-	"github.com/svc-observability/svc/server/testkit"
 )
 
 // discordBench is a server with a stand-in for Discord, and its administrator in a browser.
 type discordBench struct {
-	*sourceBench
+	*messenger
 
 	discord *discordtest.Discord
 	guild   *discordtest.Guild
@@ -35,92 +31,17 @@ func newDiscordBench(t *testing.T) *discordBench {
 	t.Helper()
 	b := &discordBench{discord: discordtest.New(t)}
 	b.guild = b.discord.AddGuild("Acme", "alerts", "general")
-	s := testkit.Start(t, discordOf(b.discord))
-	b.sourceBench = &sourceBench{t: t, s: s, rest: restClient{t, s, s.APIKey}, admin: newVisitor(t, s.BaseURL)}
-	b.admin.signIn(s.AdminEmail, s.AdminPassword)
+	b.messenger = newMessenger(t, "discord", discordOf(b.discord), discordtest.Sign, func() []string {
+		return append(b.discord.Tokens(), discordtest.ClientSecret, discordtest.BotToken)
+	})
 	return b
-}
-
-// install begins to connect a guild and returns the path of the callback.
-func (b *discordBench) install(by restClient, body string) string {
-	b.t.Helper()
-	return b.atHub(fmt.Sprint(by.call("POST", "/v2/integrations/chat_connectors/discord/install", body, 200)["url"]))
-}
-
-// connect connects the guild that the person chooses, and waits for its channels. It returns the id.
-func (b *discordBench) connectGuild() string {
-	b.t.Helper()
-	got := b.admin.get(b.install(b.session(), "{}"))
-	if got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"), "/settings/integrations?integration=discord&result=connected") {
-		b.t.Fatalf("connect: %d %s\n%s", got.StatusCode, got.Header.Get("Location"), got.text)
-	}
-	b.until("the channels are read", func() bool { return b.workspace(b.rest)["synced_at"] != nil })
-	return fmt.Sprint(b.workspace(b.rest)["id"])
-}
-
-// connector is Discord in the list of an organization.
-func (b *discordBench) connector(by restClient) map[string]any {
-	b.t.Helper()
-	return connectorOf(b.t, by, "discord")
-}
-
-// connectorOf is a chat service in the list of an organization.
-func connectorOf(t *testing.T, by restClient, id string) map[string]any {
-	t.Helper()
-	data, _ := by.call("GET", "/v2/integrations/chat_connectors", "", 200)["data"].([]any)
-	for _, d := range data {
-		if c, _ := d.(map[string]any); c["id"] == id {
-			return c
-		}
-	}
-	t.Fatalf("connectors: %v", data)
-	return nil
-}
-
-// workspace is the newest guild of an organization.
-func (b *discordBench) workspace(by restClient) map[string]any {
-	b.t.Helper()
-	all, _ := b.connector(by)["workspaces"].([]any)
-	if len(all) == 0 {
-		return map[string]any{}
-	}
-	w, _ := all[len(all)-1].(map[string]any)
-	return w
-}
-
-func (b *discordBench) names(by restClient, path string) string {
-	b.t.Helper()
-	var out []string
-	data, _ := by.call("GET", path, "", 200)["destinations"].([]any)
-	for _, d := range data {
-		c, _ := d.(map[string]any)
-		out = append(out, fmt.Sprint(c["name"], ":", c["private"]))
-	}
-	return strings.Join(out, " ")
 }
 
 // interaction sends an interaction of Discord and returns the status, the type and the answer.
 func (b *discordBench) interaction(body string, at time.Time, forge bool) string {
 	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.s.BaseURL+"/integrations/discord/webhook", strings.NewReader(body))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	signed := body
-	if forge {
-		signed += " "
-	}
-	discordtest.Sign(req.Header, at, []byte(signed))
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return fmt.Sprintf("%d %s %s", res.StatusCode, res.Header.Get("Content-Type"), text)
+	status, of, text := b.deliver(body, at, forge)
+	return fmt.Sprintf("%d %s %s", status, of, text)
 }
 
 // TestDiscordServers connects a guild, reads its channels, answers interactions, and lets another organization try.
@@ -257,27 +178,13 @@ func TestDiscordServers(t *testing.T) {
 	b.noSecrets()
 }
 
-// noSecrets searches the audit entries for secrets.
-func (b *discordBench) noSecrets() {
-	b.t.Helper()
-	entries := fmt.Sprint(b.rest.call("GET", "/v2/audit_log?limit=100", "", 200)["data"])
-	for _, token := range slices.Concat(b.discord.Tokens(), []string{discordtest.ClientSecret, discordtest.BotToken}) {
-		if strings.Contains(entries, token) {
-			b.t.Errorf("the audit log holds %q", token)
-		}
-	}
-	if !strings.Contains(entries, "integration.connected") || !strings.Contains(entries, "chatw_") || strings.Contains(entries, "intg_") {
-		b.t.Errorf("the audit log of a connection: %s", entries)
-	}
-}
-
 // TestDiscordAlerts sends an alert to a channel: the first message, and the end of the incident there and in an answer to it. Then each way
 // in which Discord refuses.
 func TestDiscordAlerts(t *testing.T) {
 	t.Parallel()
 	b := newDiscordBench(t)
 	seedTelemetry(t, b.s)
-	workspace := b.connectGuild()
+	workspace := b.connect()
 	alerts := b.guild.Channels[0]
 	const at = "/v2/alerts/destinations"
 	body := `{"type":"chat","name":"On call","workspace_id":%q,"channel_id":%q}`
@@ -342,7 +249,7 @@ func TestDiscordAlerts(t *testing.T) {
 	if got := b.rest.call("POST", at, fmt.Sprintf(body, workspace, alerts.ID), 401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
 		t.Errorf("a destination in a guild without the bot: %v", got)
 	}
-	if again := b.connectGuild(); again != workspace {
+	if again := b.connect(); again != workspace {
 		t.Errorf("the guild has the new id %s", again)
 	}
 	b.until("it is connected", func() bool { return b.workspace(b.rest)["status"] == "connected" })
