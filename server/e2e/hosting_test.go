@@ -264,7 +264,7 @@ func TestHostingSync(t *testing.T) {
 		t.Errorf("without drains: %v", p)
 	}
 	// Faults leave what is stored; nothing that the platform wrote is shown.
-	for fault, says := range map[int]string{429: "asks for a pause", 500: "failed (status 500)", 403: "does not allow"} {
+	for fault, says := range map[int]string{429: "asks for a pause. The server goes on at 20", 500: "failed (status 500)", 403: "does not allow"} {
 		b.vercel.Fault(func(path string) int {
 			if strings.HasPrefix(path, "/v6/") {
 				return fault

@@ -114,7 +114,7 @@ func TestRailway(t *testing.T) {
 	if got := deployments(rest); got != strings.Replace(all, "building", "ready", 1) {
 		t.Errorf("deployments after a fault: %s", got)
 	}
-	for fault, says := range map[int]string{429: "asks for a pause", 500: "failed (status 500)"} {
+	for fault, says := range map[int]string{429: "asks for a pause. The server goes on at 20", 500: "failed (status 500)"} {
 		hub.Fault(func(query string, _ map[string]any) int {
 			if strings.Contains(query, "deployments(") {
 				return fault

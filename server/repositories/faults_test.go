@@ -132,6 +132,26 @@ func testCommitsUnread(t *testing.T, b *bed) {
 	}
 }
 
+// TestCommitsHang: a host that does not answer about the commits of one pull request, perhaps because there are too many, stops nothing.
+func TestCommitsHang(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, b *bed) {
+		b.propose("Hangs", b.issues[0])
+		b.now = b.now.Add(time.Second)
+		b.propose("Answers", b.issues[0])
+		b.hub.Fault(func(r *http.Request) int {
+			if strings.HasSuffix(r.URL.Path, "/pulls/1/commits") {
+				<-r.Context().Done()
+			}
+			return 0
+		})
+		b.step(0, 0)
+		if b.links(0) != 2 || b.due(0) != limits.RepositoryBusy {
+			t.Errorf("%d links, due after %s", b.links(0), b.due(0))
+		}
+	})
+}
+
 // TestHangs: a host that does not answer is asked about one repository of an account, not about each.
 func TestHangs(t *testing.T) {
 	t.Parallel()

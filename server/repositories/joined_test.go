@@ -3,6 +3,7 @@ package repositories
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -163,6 +164,13 @@ func testParts(t *testing.T, b *bed) {
 			t.Fatal(err)
 		}
 		return n
+	}
+	// A part that the store does not take leaves those before it.
+	bad := slices.Clone(list)
+	bad[300].ProjectName = ""
+	fence := b.fences[store.WorkIntegrations+strconv.Itoa(c.Shard)]
+	if err := b.SyncHosting(t.Context(), fence, c, store.HostingList{Deployments: bad}, b.now); err == nil || stored() != 200 {
+		t.Errorf("%d are stored, then %v", stored(), err)
 	}
 	b.tells(c, store.HostingList{Deployments: list})
 	if stored() != 450 {

@@ -115,7 +115,7 @@ func (s *Shard) read(ctx context.Context, c store.IntegrationConnection, r *stor
 		return 0, err
 	}
 	more, err := s.pulls(ctx, host, name, c, r)
-	if err != nil && concernsAll(ctx, err) {
+	if err != nil && (timedOut(err) || concernsAll(ctx, err)) {
 		return 0, err
 	}
 	last, failed := s.deployments(ctx, host, name, c, r)
@@ -138,7 +138,7 @@ func (s *Shard) read(ctx context.Context, c store.IntegrationConnection, r *stor
 // concernsAll reports whether an error says that no other request for the repository can succeed now: the account has no quota or no
 // access, or the time is over.
 func concernsAll(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || timedOut(err) || errors.Is(err, store.ErrFenced) {
+	if ctx.Err() != nil || errors.Is(err, store.ErrFenced) {
 		return true
 	}
 	all := []integrations.Kind{integrations.RateLimited, integrations.Unauthorized, integrations.Suspended, integrations.Gone}
