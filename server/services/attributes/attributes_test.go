@@ -1,7 +1,6 @@
 package attributes_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -17,10 +16,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
-
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
 
 // The test lists keys and values of product events, including those of events that pages also send as session events.
 func TestProductEvents(t *testing.T) {
@@ -51,7 +46,7 @@ func TestProductEvents(t *testing.T) {
 		t.Helper()
 		req := &svcv2.ListAttributeKeysRequest{StartTime: start, EndTime: end, Signal: "product_events"}
 		edit(req)
-		res, err := s.ListAttributeKeys(as(t.Context(), org), req)
+		res, err := s.ListAttributeKeys(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +77,7 @@ func TestProductEvents(t *testing.T) {
 	if got := keys("org_nobody", func(*svcv2.ListAttributeKeysRequest) {}); len(got) > 0 {
 		t.Errorf("another organization sees %v", got)
 	}
-	res, err := s.ListAttributeValues(as(t.Context(), org), &svcv2.ListAttributeValuesRequest{
+	res, err := s.ListAttributeValues(warehousetest.As(t.Context(), org), &svcv2.ListAttributeValuesRequest{
 		StartTime: start, EndTime: end, Signal: "product_events", Key: "attr.plan",
 	})
 	if err != nil || len(res.GetData()) != 2 || res.GetData()[0].GetValue() != "pro" || res.GetData()[0].GetCount() != 2 {

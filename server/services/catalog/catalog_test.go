@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -24,13 +23,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
-
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
-
-// noon is recent: the tables expire old rows.
-func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
 type spans struct {
 	org                             principal.OrgID
@@ -65,10 +57,10 @@ func insert(t *testing.T, w *warehouse.Warehouse, groups ...spans) {
 
 func list(t *testing.T, s *Service, org principal.OrgID, req *svcv2.ListServicesRequest) []*svcv2.Service {
 	t.Helper()
-	req.StartTime, req.EndTime = timestamppb.New(noon()), timestamppb.New(noon().Add(100*time.Second))
+	req.StartTime, req.EndTime = timestamppb.New(warehousetest.Noon()), timestamppb.New(warehousetest.Noon().Add(100*time.Second))
 	var all []*svcv2.Service
 	for range 100 {
-		res, err := s.ListServices(as(t.Context(), org), req)
+		res, err := s.ListServices(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,21 +79,21 @@ func TestListServices(t *testing.T) {
 	const org = "org_services"
 	insert(t, w,
 		spans{
-			org: org, at: noon(), service: "web", namespace: "shop", environment: "prod", entry: true, duration: 10 * time.Millisecond,
+			org: org, at: warehousetest.Noon(), service: "web", namespace: "shop", environment: "prod", entry: true, duration: 10 * time.Millisecond,
 			rate: 4, count: 10,
 		},
 		spans{
-			org: org, at: noon().Add(time.Minute), service: "web", environment: "staging", entry: true, failed: true,
+			org: org, at: warehousetest.Noon().Add(time.Minute), service: "web", environment: "staging", entry: true, failed: true,
 			duration: 10 * time.Millisecond, count: 10,
 		},
-		spans{org: org, at: noon(), service: "web", environment: "prod", duration: time.Hour, failed: true, count: 5}, // not entry spans: not measured
+		spans{org: org, at: warehousetest.Noon(), service: "web", environment: "prod", duration: time.Hour, failed: true, count: 5}, // not entry spans: not measured
 		spans{
-			org: org, at: noon().Add(-24 * time.Hour), service: "web", environment: "prod", entry: true, duration: 5 * time.Millisecond, count: 3,
+			org: org, at: warehousetest.Noon().Add(-24 * time.Hour), service: "web", environment: "prod", entry: true, duration: 5 * time.Millisecond, count: 3,
 		},
-		spans{org: org, at: noon().Add(-8 * 24 * time.Hour), service: "web", environment: "prod", entry: true, duration: time.Hour, count: 3}, // before the baseline
-		spans{org: org, at: noon(), service: "library", duration: 2 * time.Millisecond, count: 4},                                             // no entry spans at all
-		spans{org: org, at: noon().Add(-24 * time.Hour), service: "gone", entry: true},                                                        // history only
-		spans{org: "org_services_other", at: noon(), service: "web", entry: true, count: 1000},
+		spans{org: org, at: warehousetest.Noon().Add(-8 * 24 * time.Hour), service: "web", environment: "prod", entry: true, duration: time.Hour, count: 3}, // before the baseline
+		spans{org: org, at: warehousetest.Noon(), service: "library", duration: 2 * time.Millisecond, count: 4},                                             // no entry spans at all
+		spans{org: org, at: warehousetest.Noon().Add(-24 * time.Hour), service: "gone", entry: true},                                                        // history only
+		spans{org: "org_services_other", at: warehousetest.Noon(), service: "web", entry: true, count: 1000},
 	)
 	got := list(t, s, org, &svcv2.ListServicesRequest{})
 	want := []*svcv2.Service{
@@ -138,7 +130,7 @@ func TestPages(t *testing.T) {
 	const org = "org_pages"
 	var groups []spans
 	for i := range 25 {
-		groups = append(groups, spans{org: org, at: noon(), service: fmt.Sprintf("s%02d", i), entry: true, count: 1 + i/5})
+		groups = append(groups, spans{org: org, at: warehousetest.Noon(), service: fmt.Sprintf("s%02d", i), entry: true, count: 1 + i/5})
 	}
 	insert(t, w, groups...)
 	for _, limit := range []int32{1, 7, 100} {
@@ -157,7 +149,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	start, end := timestamppb.New(noon()), timestamppb.New(noon().Add(time.Hour))
+	start, end := timestamppb.New(warehousetest.Noon()), timestamppb.New(warehousetest.Noon().Add(time.Hour))
 	for name, tc := range map[string]struct {
 		req   *svcv2.ListServicesRequest
 		tag   apierr.Tag
@@ -165,10 +157,10 @@ func TestRefuses(t *testing.T) {
 	}{
 		"no end":     {&svcv2.ListServicesRequest{StartTime: start}, apierr.ParameterMissing, "end_time"},
 		"same":       {&svcv2.ListServicesRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
-		"too long":   {&svcv2.ListServicesRequest{StartTime: timestamppb.New(noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"too long":   {&svcv2.ListServicesRequest{StartTime: timestamppb.New(warehousetest.Noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 		"bad cursor": {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Cursor: new("off_x!")}, apierr.ParameterInvalid, "cursor"},
 	} {
-		_, err := New(nil, query.Rollups{}).ListServices(as(t.Context(), "org_a"), tc.req)
+		_, err := New(nil, query.Rollups{}).ListServices(warehousetest.As(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)

@@ -18,7 +18,7 @@ import (
 
 // TestReleaseStates tells what became of versions, and which version was before each.
 func TestReleaseStates(t *testing.T) {
-	start := noon()
+	start := warehousetest.Noon()
 	at := func(minute int) time.Time { return start.Add(time.Duration(minute) * time.Minute) }
 	v := func(version string, from, to int) reads.ReleaseListRow {
 		return reads.ReleaseListRow{Service: "shop", Environment: "prod", Version: version, First: at(from), Last: at(to)}
@@ -61,30 +61,32 @@ func TestSearchReleases(t *testing.T) {
 	s := New(w, query.Rollups{})
 	const org = "org_releases"
 	insert(t, w,
-		spans{org: org, at: noon(), service: "shop", environment: "prod", version: "1", entry: true, duration: 10 * time.Millisecond, rate: 4, count: 10},
-		spans{org: org, at: noon(), service: "shop", environment: "prod", version: "1", duration: time.Hour, failed: true, count: 3}, // not entry spans
+		spans{org: org, at: warehousetest.Noon(), service: "shop", environment: "prod", version: "1", entry: true, duration: 10 * time.Millisecond, rate: 4, count: 10},
+		spans{org: org, at: warehousetest.Noon(), service: "shop", environment: "prod", version: "1", duration: time.Hour, failed: true, count: 3}, // not entry spans
 		spans{
-			org: org, at: noon().Add(30 * time.Minute), service: "shop", environment: "prod", version: "2", entry: true, failed: true,
+			org: org, at: warehousetest.Noon().Add(30 * time.Minute), service: "shop", environment: "prod", version: "2", entry: true, failed: true,
 			duration: 20 * time.Millisecond, count: 5, commit: "0123abcd",
 		},
-		spans{org: org, at: noon().Add(30 * time.Minute), service: "shop", environment: "prod", version: "2", entry: true, duration: 20 * time.Millisecond, count: 5},
-		spans{org: org, at: noon(), service: "library", version: "7", duration: 2 * time.Millisecond, count: 4}, // no entry spans at all
-		spans{org: org, at: noon(), service: "plain", entry: true, count: 4},                                    // no version
-		spans{org: "org_releases_other", at: noon(), service: "shop", environment: "prod", version: "3", entry: true, count: 1000},
+		spans{org: org, at: warehousetest.Noon().Add(30 * time.Minute), service: "shop", environment: "prod", version: "2", entry: true, duration: 20 * time.Millisecond, count: 5},
+		spans{org: org, at: warehousetest.Noon(), service: "library", version: "7", duration: 2 * time.Millisecond, count: 4}, // no entry spans at all
+		spans{org: org, at: warehousetest.Noon(), service: "plain", entry: true, count: 4},                                    // no version
+		spans{org: "org_releases_other", at: warehousetest.Noon(), service: "shop", environment: "prod", version: "3", entry: true, count: 1000},
 	)
 	ask := func(org principal.OrgID, change func(*svcv2.SearchReleasesRequest)) *svcv2.ReleaseList {
 		t.Helper()
-		req := &svcv2.SearchReleasesRequest{StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour))}
+		req := &svcv2.SearchReleasesRequest{StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour))}
 		if change != nil {
 			change(req)
 		}
-		res, err := s.SearchReleases(as(t.Context(), org), req)
+		res, err := s.SearchReleases(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return res
 	}
-	minute := func(n int) *timestamppb.Timestamp { return timestamppb.New(noon().Add(time.Duration(n) * time.Minute)) }
+	minute := func(n int) *timestamppb.Timestamp {
+		return timestamppb.New(warehousetest.Noon().Add(time.Duration(n) * time.Minute))
+	}
 	want := []*svcv2.Release{
 		{
 			ServiceName: "shop", DeploymentEnvironment: "prod", Version: "2", CommitSha: new("0123abcd"), FirstSeen: minute(30), LastSeen: minute(30),

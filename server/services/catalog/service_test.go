@@ -76,7 +76,7 @@ func TestReadsAgree(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_service_reads"
 	r := rand.New(rand.NewPCG(3, 5))
-	start, end := noon(), noon().Add(4*time.Hour)
+	start, end := warehousetest.Noon(), warehousetest.Noon().Add(4*time.Hour)
 	var rows [][]any
 	operations, versions, points, apdexes, all := map[string]*exact{}, map[string]*exact{}, map[int64]*exact{}, map[int64]*exact{}, &exact{}
 	count := func(m map[string]*exact, key string, s one) {
@@ -120,7 +120,7 @@ func TestReadsAgree(t *testing.T) {
 	if err := w.InsertRows(t.Context(), "spans", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}
-	s, ctx := New(w, query.AllRollups()), as(t.Context(), org)
+	s, ctx := New(w, query.AllRollups()), warehousetest.As(t.Context(), org)
 	from, to := timestamppb.New(start), timestamppb.New(end)
 
 	service, err := s.GetService(ctx, &svcv2.GetServiceRequest{Name: "shop", StartTime: from, EndTime: to})
@@ -237,7 +237,7 @@ func TestReadsAgree(t *testing.T) {
 		t.Errorf("a service without entry spans: %v, %v", library, err)
 	}
 	for _, reader := range []principal.OrgID{"org_nobody", org + "_other"} {
-		_, err := s.GetServiceOverview(as(t.Context(), reader), &svcv2.GetServiceOverviewRequest{Name: "shop", StartTime: from, EndTime: to})
+		_, err := s.GetServiceOverview(warehousetest.As(t.Context(), reader), &svcv2.GetServiceOverviewRequest{Name: "shop", StartTime: from, EndTime: to})
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != apierr.ServiceNotFound || e.Param != "name" {
 			t.Errorf("another organization got %v", err)
@@ -251,12 +251,12 @@ func TestBucketLength(t *testing.T) {
 		7 * 24 * time.Hour:  4 * time.Hour,
 		30 * 24 * time.Hour: 24 * time.Hour, 365 * 24 * time.Hour: 7 * 24 * time.Hour,
 	} {
-		if got, err := bucketLength(query.Window{Start: noon(), End: noon().Add(length)}, nil); got != want || err != nil {
+		if got, err := bucketLength(query.Window{Start: warehousetest.Noon(), End: warehousetest.Noon().Add(length)}, nil); got != want || err != nil {
 			t.Errorf("%v: %v, %v, want %v", length, got, err, want)
 		}
 	}
 	for seconds, tag := range map[int32]apierr.Tag{59: apierr.ParameterInvalid, 90: apierr.ParameterInvalid, 60: apierr.TelemetryBucketCountTooLarge} {
-		_, err := bucketLength(query.Window{Start: noon(), End: noon().Add(48 * time.Hour)}, &seconds)
+		_, err := bucketLength(query.Window{Start: warehousetest.Noon(), End: warehousetest.Noon().Add(48 * time.Hour)}, &seconds)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tag || e.Param != "bucket_seconds" {
 			t.Errorf("%d s: %v", seconds, err)

@@ -18,7 +18,7 @@ func TestWindowsAreExact(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)
 	const org = "org_windows"
-	start := noon()
+	start := warehousetest.Noon()
 	r := rand.New(rand.NewPCG(8, 1))
 	all := []time.Time{start, start.Add(5 * time.Minute), start.Add(time.Hour), start.Add(8*time.Minute - time.Millisecond)} // windows begin and end at the first three
 	for range 5000 {
@@ -64,7 +64,7 @@ func TestWindowsAreExact(t *testing.T) {
 				t.Errorf("%v with %s: %s %v, want %v", length, name, what, got, want)
 			}
 		}
-		ctx := as(t.Context(), org)
+		ctx := warehousetest.As(t.Context(), org)
 		one, err := s.GetService(ctx, &svcv2.GetServiceRequest{Name: "shop", StartTime: from, EndTime: to})
 		if err != nil {
 			t.Fatal(err)
@@ -111,7 +111,7 @@ func TestWindowsAreExact(t *testing.T) {
 	// A service without entry spans in the window is measured by all its spans in every read.
 	s := New(w, query.AllRollups())
 	from, to := timestamppb.New(start.Add(7*time.Minute+30*time.Second)), timestamppb.New(start.Add(8*time.Minute))
-	overview, err := s.GetServiceOverview(as(t.Context(), org), &svcv2.GetServiceOverviewRequest{Name: "worker", StartTime: from, EndTime: to})
+	overview, err := s.GetServiceOverview(warehousetest.As(t.Context(), org), &svcv2.GetServiceOverviewRequest{Name: "worker", StartTime: from, EndTime: to})
 	if err != nil || len(overview.GetOperations()) != 1 || overview.GetOperations()[0].GetSpanCount() != 3 ||
 		overview.GetPoints()[0].GetSpanCount() != 3 {
 		t.Errorf("without entry spans: %v, %v", overview, err)
@@ -120,8 +120,8 @@ func TestWindowsAreExact(t *testing.T) {
 
 func TestBucketOfTheEnd(t *testing.T) {
 	t.Parallel()
-	in := query.Window{Start: noon(), End: noon().Add(2 * time.Minute)}
-	if got := buckets(in, time.Minute, noon()); len(got) != 2 {
+	in := query.Window{Start: warehousetest.Noon(), End: warehousetest.Noon().Add(2 * time.Minute)}
+	if got := buckets(in, time.Minute, warehousetest.Noon()); len(got) != 2 {
 		t.Errorf("a bucket of one instant without spans: %v", got)
 	}
 	if got := buckets(in, time.Minute, in.End); len(got) != 3 {

@@ -1,7 +1,6 @@
 package errorevents
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,13 +18,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
-
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
-
-// noon is recent: the tables expire old rows.
-func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
 func service(w *warehouse.Warehouse) *Service { return New(w, nil, time.Now) }
 
@@ -74,10 +66,10 @@ func insert(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, failures 
 
 func search(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, req *svcv2.SearchErrorEventsRequest) []*svcv2.ErrorEvent {
 	t.Helper()
-	req.StartTime, req.EndTime = timestamppb.New(noon()), timestamppb.New(noon().Add(2*time.Hour))
+	req.StartTime, req.EndTime = timestamppb.New(warehousetest.Noon()), timestamppb.New(warehousetest.Noon().Add(2*time.Hour))
 	var all []*svcv2.ErrorEvent
 	for range 100 {
-		res, err := service(w).SearchErrorEvents(as(t.Context(), org), req)
+		res, err := service(w).SearchErrorEvents(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +127,7 @@ func TestGrouping(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			org := principal.OrgID("org_grouping " + name)
 			for i := range tc.failures {
-				tc.failures[i].at, tc.failures[i].trace = noon().Add(time.Minute+time.Duration(i)), i
+				tc.failures[i].at, tc.failures[i].trace = warehousetest.Noon().Add(time.Minute+time.Duration(i)), i
 			}
 			insert(t, w, org, tc.failures...)
 			got := search(t, w, org, &svcv2.SearchErrorEventsRequest{OrderBy: new("first_seen")})
@@ -155,7 +147,7 @@ func TestGrouping(t *testing.T) {
 func TestSearchAndDetail(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_errors"
-	at := noon().Add(time.Hour)
+	at := warehousetest.Noon().Add(time.Hour)
 	var failures []failure
 	for i := range 30 {
 		failures = append(failures, failure{
@@ -166,7 +158,7 @@ func TestSearchAndDetail(t *testing.T) {
 	}
 	failures = append(failures,
 		failure{status: "other: x", service: "web", at: at.Add(time.Minute), trace: 900},
-		failure{typ: "Declined", stack: "    at charge (pay.js:1:1)", at: noon().Add(-time.Hour), trace: 901}, // before the window
+		failure{typ: "Declined", stack: "    at charge (pay.js:1:1)", at: warehousetest.Noon().Add(-time.Hour), trace: 901}, // before the window
 	)
 	for i := range 25 {
 		failures = append(failures, failure{typ: fmt.Sprintf("Type%c", 'A'+i), service: "many", at: at.Add(-time.Minute), trace: 1000 + i})
@@ -207,8 +199,8 @@ func TestSearchAndDetail(t *testing.T) {
 			t.Errorf("%s: %d groups, want %d", name, len(got), tc.want)
 		}
 	}
-	res, err := service(w).SearchErrorEvents(as(t.Context(), org), &svcv2.SearchErrorEventsRequest{
-		StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(2 * time.Hour)),
+	res, err := service(w).SearchErrorEvents(warehousetest.As(t.Context(), org), &svcv2.SearchErrorEventsRequest{
+		StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(2 * time.Hour)),
 	})
 	if err != nil || res.GetTotals().GetOccurrences() != 56 || res.GetTotals().GetEstimatedOccurrences() != 86 ||
 		res.GetTotals().GetFingerprints() != 27 ||
@@ -220,7 +212,7 @@ func TestSearchAndDetail(t *testing.T) {
 		t.Errorf("environments of all: %s, %v", got, res.GetTotals())
 	}
 
-	detail, err := service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{
+	detail, err := service(w).GetErrorEvent(warehousetest.As(t.Context(), org), &svcv2.GetErrorEventRequest{
 		Fingerprint: top.GetFingerprintHash(), SampleLimit: new(int32(3)),
 	})
 	if err != nil {
@@ -256,13 +248,13 @@ func TestSearchAndDetail(t *testing.T) {
 		{org, &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash(), ServiceName: new("web")}},
 		{org, &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash(), StartTime: timestamppb.New(at.Add(time.Hour)), EndTime: timestamppb.New(at.Add(2 * time.Hour))}},
 	} {
-		_, err := service(w).GetErrorEvent(as(t.Context(), ask.org), ask.req)
+		_, err := service(w).GetErrorEvent(warehousetest.As(t.Context(), ask.org), ask.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != apierr.ErrorEventNotFound || e.Param != "fingerprint" {
 			t.Errorf("%s, %v: %v", ask.org, ask.req, err)
 		}
 	}
-	_, err = service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: "1", EndTime: timestamppb.New(at)})
+	_, err = service(w).GetErrorEvent(warehousetest.As(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: "1", EndTime: timestamppb.New(at)})
 	var e *apierr.Error
 	if !errors.As(err, &e) || e.Tag != apierr.ParameterMissing || e.Param != "start_time" {
 		t.Errorf("half a window: %v", err)
@@ -273,7 +265,7 @@ func TestSearchAndDetail(t *testing.T) {
 func TestRelatedErrors(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_errors_related"
-	at := noon()
+	at := warehousetest.Noon()
 	timeout := func(trace int) failure {
 		return failure{service: "payments", typ: "Timeout", message: "no answer", at: at, trace: trace}
 	}
@@ -283,14 +275,14 @@ func TestRelatedErrors(t *testing.T) {
 	insert(t, w, org, timeout(1), timeout(2), caller(1), caller(2), failure{service: "cart", typ: "Full", at: at, trace: 2},
 		failure{service: "cart", typ: "Elsewhere", at: at, trace: 3})
 	insert(t, w, "org_errors_stranger", failure{service: "spy", typ: "Stranger", at: at, trace: 1})
-	res, err := service(w).SearchErrorEvents(as(t.Context(), org), &svcv2.SearchErrorEventsRequest{
+	res, err := service(w).SearchErrorEvents(warehousetest.As(t.Context(), org), &svcv2.SearchErrorEventsRequest{
 		StartTime: timestamppb.New(at.Add(-time.Hour)), EndTime: timestamppb.New(at.Add(time.Hour)),
 		Filters: &svcv2.ErrorEventFilters{ServiceName: new("payments")},
 	})
 	if err != nil || len(res.GetData()) != 1 {
 		t.Fatal(res, err)
 	}
-	got, err := service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: res.GetData()[0].GetFingerprintHash()})
+	got, err := service(w).GetErrorEvent(warehousetest.As(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: res.GetData()[0].GetFingerprintHash()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +294,7 @@ func TestRelatedErrors(t *testing.T) {
 	if got.GetNoExceptionCount() != 0 {
 		t.Errorf("%v occurrences have no exception", got.GetNoExceptionCount())
 	}
-	if got, err = service(w).GetErrorEvent(as(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: list[0].GetFingerprintHash()}); err != nil || got.GetNoExceptionCount() != 2 {
+	if got, err = service(w).GetErrorEvent(warehousetest.As(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: list[0].GetFingerprintHash()}); err != nil || got.GetNoExceptionCount() != 2 {
 		t.Errorf("%v of the caller's, %v", got.GetNoExceptionCount(), err)
 	}
 }
@@ -320,7 +312,7 @@ func split(list []*svcv2.ErrorEventCount) string {
 func TestSearchOrdersByEstimate(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_errors_order"
-	at := noon().Add(time.Minute)
+	at := warehousetest.Noon().Add(time.Minute)
 	insert(t, w, org,
 		failure{typ: "Often", at: at, trace: 1}, failure{typ: "Often", at: at, trace: 2}, failure{typ: "Often", at: at, trace: 3},
 		failure{typ: "Sampled", at: at, trace: 4, rate: 10},

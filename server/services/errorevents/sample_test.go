@@ -17,7 +17,7 @@ import (
 func TestLoggedSample(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_errors_logged"
-	at := noon()
+	at := warehousetest.Noon()
 	row := func(trace, span, name, source string, after time.Duration, duration uint64) []any {
 		when := at.Add(after)
 		return []any{org, uint64(7), when, when.Add(time.Millisecond), trace, span, name, "shop", "no funds", duration, source}

@@ -64,7 +64,7 @@ func (b *auditBed) org() principal.OrgID {
 // audit returns the checks by id.
 func (b *auditBed) audit(org principal.OrgID) (*svcv2.SetupAudit, map[string]*svcv2.SetupAuditCheck) {
 	b.t.Helper()
-	got, err := b.GetSetupAudit(as(b.t.Context(), org), &svcv2.GetSetupAuditRequest{})
+	got, err := b.GetSetupAudit(warehousetest.As(b.t.Context(), org), &svcv2.GetSetupAuditRequest{})
 	if err != nil {
 		b.t.Fatal(err)
 	}

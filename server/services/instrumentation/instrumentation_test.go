@@ -23,10 +23,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
-
 // insert puts one row with the named columns into a table. All other columns have their defaults.
 func insert(t *testing.T, w *warehouse.Warehouse, table string, columns []string, rows ...[]any) {
 	t.Helper()
@@ -99,7 +95,7 @@ func TestGetTelemetrySignals(t *testing.T) {
 		)},
 		{"org_signals_none", want(nil, lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"))},
 	} {
-		got, err := s.GetTelemetrySignals(as(t.Context(), c.org), &svcv2.GetTelemetrySignalsRequest{})
+		got, err := s.GetTelemetrySignals(warehousetest.As(t.Context(), c.org), &svcv2.GetTelemetrySignalsRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +128,7 @@ func TestSignalsOfManyServices(t *testing.T) {
 	}
 	insert(t, w, "spans", []string{"OrgId", "Timestamp", "TraceId", "ServiceName"}, spans...)
 	insert(t, w, "logs", []string{"OrgId", "Timestamp", "ServiceName", "Body"}, logs...)
-	got, err := s.GetTelemetrySignals(as(t.Context(), org), &svcv2.GetTelemetrySignalsRequest{})
+	got, err := s.GetTelemetrySignals(warehousetest.As(t.Context(), org), &svcv2.GetTelemetrySignalsRequest{})
 	if err != nil || got.GetServiceCount() != all || len(got.GetServices()) != limits.SignalServices {
 		t.Fatalf("%d services of %d, %v", len(got.GetServices()), got.GetServiceCount(), err)
 	}
@@ -145,7 +141,7 @@ func TestSignalsOfManyServices(t *testing.T) {
 
 func TestSignalsWithoutTheStore(t *testing.T) {
 	s := New(nil, down{}, slog.New(slog.DiscardHandler), time.Now)
-	got, err := s.GetTelemetrySignals(as(t.Context(), "org_a"), &svcv2.GetTelemetrySignalsRequest{})
+	got, err := s.GetTelemetrySignals(warehousetest.As(t.Context(), "org_a"), &svcv2.GetTelemetrySignalsRequest{})
 	if err != nil || got.GetWarehouseAvailable() || len(got.GetSignals()) != 5 || len(got.GetServices()) != 0 {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -156,7 +152,7 @@ func TestSignalsWithoutTheStore(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.GetTelemetrySignals(as(gone, "org_a"), &svcv2.GetTelemetrySignalsRequest{}); !errors.Is(err, context.Canceled) {
+	if _, err := s.GetTelemetrySignals(warehousetest.As(gone, "org_a"), &svcv2.GetTelemetrySignalsRequest{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a caller that left: %v", err)
 	}
 }

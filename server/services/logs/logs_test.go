@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -27,13 +26,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
-
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
-
-// noon is recent: the tables expire old rows.
-func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
 type record struct {
 	org                      principal.OrgID
@@ -71,8 +63,8 @@ func notNil(m map[string]string) map[string]string {
 
 func search(t *testing.T, s *Service, org principal.OrgID, f *svcv2.LogFilters) []string {
 	t.Helper()
-	res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
-		StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: new(int32(100)), Filters: f,
+	res, err := s.SearchLogs(warehousetest.As(t.Context(), org), &svcv2.SearchLogsRequest{
+		StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour)), Limit: new(int32(100)), Filters: f,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,20 +85,20 @@ func TestSearchFilters(t *testing.T) {
 	tricky := "tab\there \\ back 'quote' {org:String} \"x\"\nnew line"
 	insert(t, w,
 		record{
-			org: org, at: noon(), service: "cart", severity: "ERROR", number: 17, body: "Connection refused by db-7.local", trace: trace,
+			org: org, at: warehousetest.Noon(), service: "cart", severity: "ERROR", number: 17, body: "Connection refused by db-7.local", trace: trace,
 			span: span, environment: "prod",
 			attributes: map[string]string{"attempt": "3", "peer": "db-7", "odd'key\\": "v\t1", "empty": ""},
 			resource:   map[string]string{"service.name": "cart", "host": "h1"},
 		},
 		record{
-			org: org, at: noon(), service: "cart", severity: "INFO", number: 9, body: "ready", attributes: map[string]string{"attempt": "12.5"},
+			org: org, at: warehousetest.Noon(), service: "cart", severity: "INFO", number: 9, body: "ready", attributes: map[string]string{"attempt": "12.5"},
 		},
 		record{
-			org: org, at: noon(), service: "web", severity: "WARN", number: 13, body: "Größe überschritten",
+			org: org, at: warehousetest.Noon(), service: "web", severity: "WARN", number: 13, body: "Größe überschritten",
 			attributes: map[string]string{"attempt": "many"},
 		},
-		record{org: org, at: noon(), service: "web", severity: "DEBUG", number: 5, body: tricky},
-		record{org: other, at: noon(), service: "cart", severity: "ERROR", number: 17, body: "another organization", trace: trace},
+		record{org: org, at: warehousetest.Noon(), service: "web", severity: "DEBUG", number: 5, body: tricky},
+		record{org: other, at: warehousetest.Noon(), service: "cart", severity: "ERROR", number: 17, body: "another organization", trace: trace},
 	)
 	const refused, ready, size = "Connection refused by db-7.local", "ready", "Größe überschritten"
 	value := func(key, op string, v any, negated bool) *svcv2.AttributeFilter {
@@ -178,7 +170,7 @@ func TestSearchPagesThroughTies(t *testing.T) {
 		// There are five times. At each, some records differ in one column only, and some are equal.
 		body := fmt.Sprintf("record %d", i%8)
 		r := record{
-			org: org, at: noon().Add(time.Duration(i%5) * time.Nanosecond), service: fmt.Sprintf("s%d", i%2), body: body,
+			org: org, at: warehousetest.Noon().Add(time.Duration(i%5) * time.Nanosecond), service: fmt.Sprintf("s%d", i%2), body: body,
 			attributes: map[string]string{"i": fmt.Sprint(i % 4)},
 		}
 		records = append(records, r, r)
@@ -190,13 +182,13 @@ func TestSearchPagesThroughTies(t *testing.T) {
 	for _, limit := range []int32{1, 3, 7, 100} {
 		got := map[string]int{}
 		var cursor *string
-		last := noon().Add(time.Hour)
+		last := warehousetest.Noon().Add(time.Hour)
 		for page := 0; ; page++ {
 			if page > len(records) {
 				t.Fatal("the pages do not end")
 			}
-			res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
-				StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(4)), Limit: &limit, Cursor: cursor,
+			res, err := s.SearchLogs(warehousetest.As(t.Context(), org), &svcv2.SearchLogsRequest{
+				StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(4)), Limit: &limit, Cursor: cursor,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -234,7 +226,7 @@ func TestID(t *testing.T) {
 }
 
 func TestSearchRefuses(t *testing.T) {
-	start, end := timestamppb.New(noon()), timestamppb.New(noon().Add(time.Hour))
+	start, end := timestamppb.New(warehousetest.Noon()), timestamppb.New(warehousetest.Noon().Add(time.Hour))
 	for name, tc := range map[string]struct {
 		req   *svcv2.SearchLogsRequest
 		tag   apierr.Tag
@@ -242,14 +234,14 @@ func TestSearchRefuses(t *testing.T) {
 	}{
 		"no start":   {&svcv2.SearchLogsRequest{EndTime: end}, apierr.ParameterMissing, "start_time"},
 		"same":       {&svcv2.SearchLogsRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
-		"too long":   {&svcv2.SearchLogsRequest{StartTime: timestamppb.New(noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"too long":   {&svcv2.SearchLogsRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 		"bad cursor": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Cursor: new("log_x")}, apierr.CursorInvalid, "cursor"},
 		"far year":   {&svcv2.SearchLogsRequest{StartTime: start, EndTime: &timestamppb.Timestamp{Seconds: 1 << 35}}, apierr.TimeRangeInvalid, "end_time"},
 		"text for gt": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Filters: &svcv2.LogFilters{
 			Attributes: []*svcv2.AttributeFilter{{Key: "a", Operator: "gt", Value: structpb.NewStringValue("1")}},
 		}}, apierr.InvalidRequest, "filters.attributes[0].value"},
 	} {
-		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchLogs(as(t.Context(), "org_a"), tc.req)
+		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchLogs(warehousetest.As(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)
@@ -261,7 +253,7 @@ func TestBodySearchIgnoresCase(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_case"
 	const body = "ALARM Raised HERE loudly"
-	insert(t, w, record{org: org, at: noon(), service: "s", severity: "INFO", body: body})
+	insert(t, w, record{org: org, at: warehousetest.Noon(), service: "s", severity: "INFO", body: body})
 	for _, text := range []string{"m raised here l", "M RAISED HERE L", "alarm", body} {
 		if got := search(t, New(w, engine.New(engine.Config{Warehouse: w})), org, &svcv2.LogFilters{BodySearch: &text}); len(got) != 1 {
 			t.Errorf("%q finds %q", text, got)
@@ -273,7 +265,7 @@ func TestBodySearchIgnoresCase(t *testing.T) {
 func TestIndexes(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_indexes"
-	insert(t, w, record{org: org, at: noon(), service: "s", severity: "INFO", body: "one two three", attributes: map[string]string{"k": "v"}})
+	insert(t, w, record{org: org, at: warehousetest.Noon(), service: "s", severity: "INFO", body: "one two three", attributes: map[string]string{"k": "v"}})
 	for index, filters := range map[string]*svcv2.LogFilters{
 		"idx_body":          {BodySearch: new("e two t")},
 		"idx_trace_id":      {TraceId: new(strings.Repeat("ab", 16))},
@@ -285,7 +277,7 @@ func TestIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := reads.SearchLogs(reads.LogSearch{
-			Window: query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}, Filter: filter, Limit: 1,
+			Window: query.Window{Start: warehousetest.Noon().Add(-time.Hour), End: warehousetest.Noon().Add(time.Hour)}, Filter: filter, Limit: 1,
 		})
 		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)
 		if err != nil {
@@ -317,7 +309,7 @@ func TestSearchCutsLargePages(t *testing.T) {
 	var records []record
 	for i, size := range []int{1 << 20, 1 << 20, 1 << 20, 1 << 20, 100, 1 << 20, 1 << 20, limits.AnswerRows + 1, 1 << 20, 1 << 20} {
 		records = append(records, record{
-			org: org, at: noon().Add(time.Duration(i/2) * time.Hour), service: "s",
+			org: org, at: warehousetest.Noon().Add(time.Duration(i/2) * time.Hour), service: "s",
 			body: strings.Repeat(string(rune('a'+i)), size),
 		})
 	}
@@ -330,8 +322,8 @@ func TestSearchCutsLargePages(t *testing.T) {
 			if pages > len(records) {
 				t.Fatal("the pages do not end")
 			}
-			res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
-				StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(6 * time.Hour)), Limit: &limit, Cursor: cursor,
+			res, err := s.SearchLogs(warehousetest.As(t.Context(), org), &svcv2.SearchLogsRequest{
+				StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(6 * time.Hour)), Limit: &limit, Cursor: cursor,
 			})
 			if err != nil {
 				t.Fatal(err)

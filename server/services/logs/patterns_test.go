@@ -19,7 +19,7 @@ func TestPatternsExact(t *testing.T) {
 	w := warehousetest.Shared(t)
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	const org = "org_patterns_exact"
-	start := noon()
+	start := warehousetest.Noon()
 	at := func(from, step time.Duration) string {
 		return fmt.Sprintf("fromUnixTimestamp64Nano(toInt64(%d) + toInt64(number) * %d, 'UTC')", start.Add(from).UnixNano(), step)
 	}
@@ -34,7 +34,7 @@ func TestPatternsExact(t *testing.T) {
 	ask := func(from, to time.Duration, most int32) *svcv2.LogPatternList {
 		t.Helper()
 		began := time.Now()
-		res, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
+		res, err := s.SearchLogPatterns(warehousetest.As(t.Context(), org), &svcv2.SearchLogPatternsRequest{
 			StartTime: timestamppb.New(start.Add(from)), EndTime: timestamppb.New(start.Add(to)), MaxPatterns: &most,
 		})
 		if err != nil {
@@ -83,12 +83,12 @@ func TestPatternError(t *testing.T) {
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	s.exactRecords = 0
 	const org = "org_pattern_error"
-	start := noon()
+	start := warehousetest.Noon()
 	at := fmt.Sprintf("fromUnixTimestamp64Nano(toInt64(%d) + toInt64(number) * 1000000, 'UTC')", start.UnixNano())
 	fill(t, w, org, 20_000, at, "'web'", "if(number % 4 = 0, concat('rare ', toString(number)), 'this is frequent')")
 	within, rounds := 0, 20
 	for range rounds {
-		res, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
+		res, err := s.SearchLogPatterns(warehousetest.As(t.Context(), org), &svcv2.SearchLogPatternsRequest{
 			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour)), SampleSize: new(int32(1000)), Baseline: new("none"),
 		})
 		if err != nil {

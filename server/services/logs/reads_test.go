@@ -38,19 +38,19 @@ func TestGetLog(t *testing.T) {
 	var records []record
 	for i := range 20 {
 		records = append(records, record{
-			org: org, at: noon().Add(time.Duration(i/4) * time.Nanosecond), service: fmt.Sprintf("s%d", i%3), body: fmt.Sprintf("b%d", i),
+			org: org, at: warehousetest.Noon().Add(time.Duration(i/4) * time.Nanosecond), service: fmt.Sprintf("s%d", i%3), body: fmt.Sprintf("b%d", i),
 			attributes: map[string]string{"i": fmt.Sprint(i)},
 		})
 	}
 	insert(t, w, records...)
-	res, err := s.SearchLogs(as(t.Context(), org), &svcv2.SearchLogsRequest{
-		StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour)), Limit: new(int32(100)),
+	res, err := s.SearchLogs(warehousetest.As(t.Context(), org), &svcv2.SearchLogsRequest{
+		StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour)), Limit: new(int32(100)),
 	})
 	if err != nil || len(res.GetData()) != len(records) {
 		t.Fatalf("%d records, %v", len(res.GetData()), err)
 	}
 	for _, want := range res.GetData() {
-		got, err := s.GetLog(as(t.Context(), org), &svcv2.GetLogRequest{Id: want.GetId()})
+		got, err := s.GetLog(warehousetest.As(t.Context(), org), &svcv2.GetLogRequest{Id: want.GetId()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,13 +59,13 @@ func TestGetLog(t *testing.T) {
 		}
 	}
 	id := res.GetData()[0].GetId()
-	_, err = s.GetLog(as(t.Context(), "org_nobody"), &svcv2.GetLogRequest{Id: id})
+	_, err = s.GetLog(warehousetest.As(t.Context(), "org_nobody"), &svcv2.GetLogRequest{Id: id})
 	wantError(t, "another organization", err, apierr.LogNotFound, "id")
-	other, err := formatID(noon(), strings.Repeat("ab", 16))
+	other, err := formatID(warehousetest.Noon(), strings.Repeat("ab", 16))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.GetLog(as(t.Context(), org), &svcv2.GetLogRequest{Id: other})
+	_, err = s.GetLog(warehousetest.As(t.Context(), org), &svcv2.GetLogRequest{Id: other})
 	wantError(t, "no such record", err, apierr.LogNotFound, "id")
 	text := func(payload string) string { return publicid.EncodeText(publicid.Log, payload) }
 	for _, bad := range []string{
@@ -73,7 +73,7 @@ func TestGetLog(t *testing.T) {
 		text(`["~s44we8.42","~ABEiM0RVZneImaq7zN3u_w"]`), text(`["~s44we8.000000042","~ABEi"]`), text(`["~-1.000000042","~ABEiM0RVZneImaq7zN3u_w"]`),
 		text(`["~zzzzzzzzzzz.000000042","~ABEiM0RVZneImaq7zN3u_w"]`), text(`["~s44we8.000000042","~ABEiM0RVZneImaq7zN3u_w","~"]`),
 	} {
-		_, err := s.GetLog(as(t.Context(), org), &svcv2.GetLogRequest{Id: bad})
+		_, err := s.GetLog(warehousetest.As(t.Context(), org), &svcv2.GetLogRequest{Id: bad})
 		wantError(t, bad, err, apierr.LogIdInvalid, "id")
 	}
 }
@@ -93,7 +93,7 @@ func fill(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, rows int, t
 func TestSearchReadsLittle(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const rows = 80_000
-	at := fmt.Sprintf("fromUnixTimestamp64Nano(toInt64(%d) + %%s, 'UTC')", noon().UnixNano())
+	at := fmt.Sprintf("fromUnixTimestamp64Nano(toInt64(%d) + %%s, 'UTC')", warehousetest.Noon().UnixNano())
 	const large = "concat(toString(number), ' ', repeat(hex(MD5(toString(number))), 32))"
 	for name, times := range map[string]string{"varied": "toInt64(number) * 17000000", "second": "intDiv(toInt64(number), 20000) * 1000000000", "one": "0"} {
 		org := principal.OrgID("org_little_" + name)
@@ -105,12 +105,12 @@ func TestSearchReadsLittle(t *testing.T) {
 			filters *svcv2.LogFilters
 		}{{1, nil}, {100, nil}, {20, &svcv2.LogFilters{ServiceName: new("s3")}}, {20, &svcv2.LogFilters{Severity: new("error")}}} {
 			req := &svcv2.SearchLogsRequest{
-				StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(12 * time.Hour)), Limit: &tc.limit,
+				StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(12 * time.Hour)), Limit: &tc.limit,
 				Filters: tc.filters,
 			}
 			seen := map[string]bool{}
 			for range 3 {
-				res, err := s.SearchLogs(as(t.Context(), org), req)
+				res, err := s.SearchLogs(warehousetest.As(t.Context(), org), req)
 				if err != nil {
 					t.Errorf("%s, limit %d: %v", name, tc.limit, err)
 					break
@@ -145,7 +145,7 @@ func TestPatterns(t *testing.T) {
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
 	s.exactRecords = 1000 // larger windows are sampled
 	const org = "org_patterns"
-	start := noon()
+	start := warehousetest.Noon()
 	origin := func(d time.Duration, step string) string {
 		return fmt.Sprintf("fromUnixTimestamp64Nano(toInt64(%d) + toInt64(number) * %s, 'UTC')", start.Add(d).UnixNano(), step)
 	}
@@ -160,7 +160,7 @@ func TestPatterns(t *testing.T) {
 	ask := func(org principal.OrgID, req *svcv2.SearchLogPatternsRequest) *svcv2.LogPatternList {
 		t.Helper()
 		req.StartTime, req.EndTime = timestamppb.New(start), timestamppb.New(start.Add(time.Hour-1))
-		res, err := s.SearchLogPatterns(as(t.Context(), org), req)
+		res, err := s.SearchLogPatterns(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestPatterns(t *testing.T) {
 	if nobody := ask("org_nobody", &svcv2.SearchLogPatternsRequest{}); len(nobody.GetData()) > 0 || nobody.GetTotalCount() != 0 {
 		t.Errorf("an organization without data sees %v", nobody)
 	}
-	_, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
+	_, err := s.SearchLogPatterns(warehousetest.As(t.Context(), org), &svcv2.SearchLogPatternsRequest{
 		StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(25 * time.Hour)),
 	})
 	wantError(t, "25 hours", err, apierr.TelemetryRangeTooLarge, "start_time")
@@ -212,17 +212,17 @@ func TestLogFacets(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_facets"
 	insert(t, w,
-		record{org: org, at: noon(), service: "a", severity: "INFO", body: "x"},
-		record{org: org, at: noon(), service: "a", severity: "ERROR", body: "y"},
-		record{org: org, at: noon(), service: "b", severity: "INFO", body: "z"},
-		record{org: "org_facets_other", at: noon(), service: "c", severity: "INFO"},
+		record{org: org, at: warehousetest.Noon(), service: "a", severity: "INFO", body: "x"},
+		record{org: org, at: warehousetest.Noon(), service: "a", severity: "ERROR", body: "y"},
+		record{org: org, at: warehousetest.Noon(), service: "b", severity: "INFO", body: "z"},
+		record{org: "org_facets_other", at: warehousetest.Noon(), service: "c", severity: "INFO"},
 	)
-	req := &svcv2.SearchLogFacetsRequest{StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(time.Hour))}
-	res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchLogFacets(as(t.Context(), org), req)
+	req := &svcv2.SearchLogFacetsRequest{StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour))}
+	res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchLogFacets(warehousetest.As(t.Context(), org), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchLogFacets(as(t.Context(), org), req)
+	rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchLogFacets(warehousetest.As(t.Context(), org), req)
 	if diff := cmp.Diff(res, rolled, protocmp.Transform()); err != nil || diff != "" {
 		t.Errorf("from rollups: %v, %s", err, diff)
 	}

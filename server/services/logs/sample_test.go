@@ -19,7 +19,7 @@ func TestPatternEstimates(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)
 	const org = "org_pattern_estimates"
-	start := noon()
+	start := warehousetest.Noon()
 	at := func(from, step time.Duration) string {
 		return fmt.Sprintf("fromUnixTimestamp64Nano(toInt64(%d) + toInt64(number) * %d, 'UTC')", start.Add(from).UnixNano(), step)
 	}
@@ -38,7 +38,7 @@ func TestPatternEstimates(t *testing.T) {
 	}{{1000, wholeSample, 0}, {10_000, wholeSample, 0}, {50_000, 80_000, 6000}} {
 		s := New(w, engine.New(engine.Config{Warehouse: w}))
 		s.wholeSample, s.exactRecords = tc.whole, 0
-		res, err := s.SearchLogPatterns(as(t.Context(), org), &svcv2.SearchLogPatternsRequest{
+		res, err := s.SearchLogPatterns(warehousetest.As(t.Context(), org), &svcv2.SearchLogPatternsRequest{
 			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(23 * time.Hour)), Baseline: new("none"), SampleSize: &tc.size,
 		})
 		if err != nil {
@@ -67,7 +67,7 @@ func TestPatternEstimates(t *testing.T) {
 func TestSpread(t *testing.T) {
 	t.Parallel()
 	for _, length := range []time.Duration{time.Minute, 23*time.Hour + 7*time.Second, 24 * time.Hour} {
-		w := query.Window{Start: noon(), End: noon().Add(length)}
+		w := query.Window{Start: warehousetest.Noon(), End: warehousetest.Noon().Add(length)}
 		for _, share := range []float64{0.01, 0.3, 0.9, 0.999} {
 			var sum time.Duration
 			places := [10]time.Duration{} // places within a part: none is favoured

@@ -165,7 +165,7 @@ func TestHistogramsAgree(t *testing.T) {
 
 // histogramsAgree compares each aggregation of the histograms of a play with the observations that they were made from.
 func histogramsAgree(t tester, w *warehouse.Warehouse, seed uint64, groups []query.Field, bucket time.Duration) {
-	start := noon()
+	start := warehousetest.Noon()
 	end := start.Add(30 * time.Minute)
 	org := fmt.Sprintf("org_histograms_%d", time.Now().UnixNano())
 	p, window := newPlay(seed, start, end), query.Window{Start: start, End: end}

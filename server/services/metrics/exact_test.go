@@ -85,7 +85,7 @@ func same(t tester, what string, want, got map[cell]float64, empty float64) {
 
 func TestCountersAgree(t *testing.T) {
 	w := warehousetest.Shared(t)
-	start := noon()
+	start := warehousetest.Noon()
 	end := start.Add(30 * time.Minute)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {

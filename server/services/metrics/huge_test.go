@@ -15,7 +15,7 @@ import (
 // out negative or too small.
 func TestHugeCounts(t *testing.T) {
 	w := warehousetest.Shared(t)
-	start := noon()
+	start := warehousetest.Noon()
 	window := query.Window{Start: start, End: start.Add(10*time.Minute - 1)}
 	org := fmt.Sprintf("org_huge_%d", time.Now().UnixNano())
 	const most = uint64(math.MaxUint64)

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -30,13 +29,6 @@ func TestMain(m *testing.M) {
 	os.Exit(warehousetest.Main(m))
 }
 
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
-
-// noon is recent: the tables expire old rows.
-func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
-
 func TestListMetrics(t *testing.T) {
 	w := warehousetest.Shared(t)
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
@@ -45,12 +37,12 @@ func TestListMetrics(t *testing.T) {
 		return []any{org, at.Truncate(time.Hour), name, kind, service, "what it is", "s", uint8(1), points, at, at.Add(time.Second)}
 	}
 	rows := [][]any{
-		row(org, noon(), "b.duration", "histogram", "web", 5),
-		row(org, noon().Add(time.Hour), "b.duration", "histogram", "web", 7),
-		row(org, noon(), "B.total", "sum", "web", 1),
-		row(org, noon(), "a.gauge", "gauge", "db", 1),
-		row(org, noon().Add(-72*time.Hour), "old", "gauge", "db", 1),
-		row("org_metrics_other", noon(), "b.duration", "histogram", "web", 1000),
+		row(org, warehousetest.Noon(), "b.duration", "histogram", "web", 5),
+		row(org, warehousetest.Noon().Add(time.Hour), "b.duration", "histogram", "web", 7),
+		row(org, warehousetest.Noon(), "B.total", "sum", "web", 1),
+		row(org, warehousetest.Noon(), "a.gauge", "gauge", "db", 1),
+		row(org, warehousetest.Noon().Add(-72*time.Hour), "old", "gauge", "db", 1),
+		row("org_metrics_other", warehousetest.Noon(), "b.duration", "histogram", "web", 1000),
 	}
 	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount FirstSeen LastSeen")
 	if err := w.InsertRows(t.Context(), "metric_catalog", columns, rows, ""); err != nil {
@@ -59,10 +51,10 @@ func TestListMetrics(t *testing.T) {
 	list := func(org principal.OrgID, req *svcv2.ListMetricsRequest) (all []*svcv2.Metric) {
 		t.Helper()
 		if req.StartTime == nil { // the last points of the hour at noon are at its first second, because both ends count
-			req.StartTime, req.EndTime = timestamppb.New(noon().Add(time.Second)), timestamppb.New(noon().Add(2*time.Hour))
+			req.StartTime, req.EndTime = timestamppb.New(warehousetest.Noon().Add(time.Second)), timestamppb.New(warehousetest.Noon().Add(2*time.Hour))
 		}
 		for range 100 {
-			res, err := s.ListMetrics(as(t.Context(), org), req)
+			res, err := s.ListMetrics(warehousetest.As(t.Context(), org), req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,19 +86,19 @@ func TestListMetrics(t *testing.T) {
 		"search none": {&svcv2.ListMetricsRequest{Search: new("%")}, ""},
 		"after the last point of an hour": {
 			&svcv2.ListMetricsRequest{
-				StartTime: timestamppb.New(noon().Add(time.Second + 1)), EndTime: timestamppb.New(noon().Add(2 * time.Hour)),
+				StartTime: timestamppb.New(warehousetest.Noon().Add(time.Second + 1)), EndTime: timestamppb.New(warehousetest.Noon().Add(2 * time.Hour)),
 			}, duration,
 		},
 		"before the first point of an hour": {
-			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(-time.Minute)), EndTime: timestamppb.New(noon().Add(-1))}, "",
+			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Minute)), EndTime: timestamppb.New(warehousetest.Noon().Add(-1))}, "",
 		},
 		"up to the first point of an hour": {
-			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(noon().Add(-time.Minute)), EndTime: timestamppb.New(noon())},
+			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Minute)), EndTime: timestamppb.New(warehousetest.Noon())},
 			total + ", " + gauge + ", " + duration,
 		},
 		"between the points of an hour and the next": {
 			&svcv2.ListMetricsRequest{
-				StartTime: timestamppb.New(noon().Add(2 * time.Second)), EndTime: timestamppb.New(noon().Add(time.Hour - 1)),
+				StartTime: timestamppb.New(warehousetest.Noon().Add(2 * time.Second)), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour - 1)),
 			}, "",
 		},
 	} {
@@ -119,8 +111,8 @@ func TestListMetrics(t *testing.T) {
 	}
 	want := &svcv2.Metric{
 		Object: "metric", Name: "b.duration", Type: "histogram", ServiceName: "web", Description: "what it is", Unit: "s",
-		IsMonotonic: true, DataPointCount: 12, FirstSeen: timestamppb.New(noon()),
-		LastSeen: timestamppb.New(noon().Add(time.Hour + time.Second)),
+		IsMonotonic: true, DataPointCount: 12, FirstSeen: timestamppb.New(warehousetest.Noon()),
+		LastSeen: timestamppb.New(warehousetest.Noon().Add(time.Hour + time.Second)),
 	}
 	if diff := cmp.Diff(want, list(org, &svcv2.ListMetricsRequest{MetricType: new("histogram")})[0], protocmp.Transform()); diff != "" {
 		t.Errorf("metric (-want +got):\n%s", diff)

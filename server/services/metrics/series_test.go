@@ -53,7 +53,7 @@ func seedShop(t *testing.T, w *warehouse.Warehouse, org string, start time.Time)
 // Series are picked from the groups that pass a condition: /a is the smallest of three.
 func TestHaving(t *testing.T) {
 	w := warehousetest.Shared(t)
-	start := noon()
+	start := warehousetest.Noon()
 	org := fmt.Sprintf("org_having_%d", time.Now().UnixNano())
 	seedShop(t, w, org, start)
 	q := query.Query{Name: "A", Spec: query.Spec{
@@ -93,11 +93,11 @@ func TestHaving(t *testing.T) {
 func TestQueryMetrics(t *testing.T) {
 	w := warehousetest.Shared(t)
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
-	start := noon()
+	start := warehousetest.Noon()
 	org := fmt.Sprintf("org_shop_%d", time.Now().UnixNano())
 	seedShop(t, w, org, start)
-	ctx := as(t.Context(), warehousetest.OrgID(t))
-	mine := as(t.Context(), principal.OrgID(org))
+	ctx := warehousetest.As(t.Context(), warehousetest.OrgID(t))
+	mine := warehousetest.As(t.Context(), principal.OrgID(org))
 	ask := func() *svcv2.QueryMetricsTimeseriesRequest {
 		return &svcv2.QueryMetricsTimeseriesRequest{
 			StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(10 * time.Minute)), Aggregation: "increase",

@@ -15,7 +15,7 @@ import (
 // sent quantiles that are not NaN. The least and the largest come from the quantiles 0 and 1.
 func TestSummariesAgree(t *testing.T) {
 	w := warehousetest.Shared(t)
-	start := noon()
+	start := warehousetest.Noon()
 	window := query.Window{Start: start, End: start.Add(30*time.Minute - 1)}
 	r := rand.New(rand.NewPCG(7, 1))
 	org := fmt.Sprintf("org_summaries_%d", time.Now().UnixNano())

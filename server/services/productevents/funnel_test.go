@@ -1,7 +1,6 @@
 package productevents
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
@@ -10,15 +9,10 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
-
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
 
 // TestFunnelNamesUnknownEvents: a step whose event nobody sends has a warning with the nearest name. A step that nobody reached,
 // but whose event exists, has none. Events of other organizations are unknown.
@@ -40,7 +34,7 @@ func TestFunnelNamesUnknownEvents(t *testing.T) {
 		for _, name := range names {
 			req.Steps = append(req.Steps, &svcv2.ProductEventStep{Kind: "event", EventName: &name})
 		}
-		res, err := New(w).SearchProductEventFunnel(as(t.Context(), org), req)
+		res, err := New(w).SearchProductEventFunnel(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}

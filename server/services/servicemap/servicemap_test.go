@@ -28,13 +28,6 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
-
-// noon is recent: the tables expire old rows.
-func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
-
 type span struct {
 	trace, id, parent, service, environment, kind string
 	at                                            time.Time
@@ -66,9 +59,9 @@ func insert(t testing.TB, w *warehouse.Warehouse, org principal.OrgID, spans ...
 func get(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, req *svcv2.GetServiceMapRequest) *svcv2.ServiceMap {
 	t.Helper()
 	if req.StartTime == nil {
-		req.StartTime, req.EndTime = timestamppb.New(noon()), timestamppb.New(noon().Add(3*time.Hour))
+		req.StartTime, req.EndTime = timestamppb.New(warehousetest.Noon()), timestamppb.New(warehousetest.Noon().Add(3*time.Hour))
 	}
-	m, err := New(w, query.AllRollups(), time.Now).GetServiceMap(as(t.Context(), org), req)
+	m, err := New(w, query.AllRollups(), time.Now).GetServiceMap(warehousetest.As(t.Context(), org), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +91,7 @@ func edges(m *svcv2.ServiceMap) []string {
 func TestMap(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_map"
-	at := noon().Add(time.Hour)
+	at := warehousetest.Noon().Add(time.Hour)
 	a := func(pairs ...string) map[string]string {
 		m := map[string]string{}
 		for i := 0; i < len(pairs); i += 2 {
@@ -155,12 +148,12 @@ func TestMap(t *testing.T) {
 		span{trace: "t5", id: "04", service: "cart", kind: "Client", at: at, attributes: a("server.address", "mailer.shop.svc.cluster.local")},
 		span{trace: "t5", id: "05", service: "cart", kind: "Client", at: at, attributes: a("x", "no address at all")},
 		span{trace: "t6", id: "01", service: "alone", kind: "Server", at: at, rate: 2, failed: true, duration: 7 * time.Millisecond},
-		span{trace: "t7", id: "01", service: "before", kind: "Server", at: noon().Add(-time.Hour)},
+		span{trace: "t7", id: "01", service: "before", kind: "Server", at: warehousetest.Noon().Add(-time.Hour)},
 		// The caller began before the window, and after it.
-		span{trace: "t8", id: "01", service: "queue-in", kind: "Producer", at: noon().Add(-30 * time.Minute)},
-		span{trace: "t8", id: "02", parent: "01", service: "mailer", kind: "Consumer", at: noon().Add(time.Minute)},
-		span{trace: "t9", id: "01", service: "web", kind: "Client", at: noon().Add(3 * time.Hour)},
-		span{trace: "t9", id: "02", parent: "01", service: "cart", kind: "Server", at: noon().Add(3*time.Hour + time.Minute)},
+		span{trace: "t8", id: "01", service: "queue-in", kind: "Producer", at: warehousetest.Noon().Add(-30 * time.Minute)},
+		span{trace: "t8", id: "02", parent: "01", service: "mailer", kind: "Consumer", at: warehousetest.Noon().Add(time.Minute)},
+		span{trace: "t9", id: "01", service: "web", kind: "Client", at: warehousetest.Noon().Add(3 * time.Hour)},
+		span{trace: "t9", id: "02", parent: "01", service: "cart", kind: "Server", at: warehousetest.Noon().Add(3*time.Hour + time.Minute)},
 	)
 	insert(t, w, "org_map_other",
 		span{trace: "t1", id: "02", service: "foreign", kind: "Client", at: at}, span{
@@ -238,7 +231,7 @@ func TestEdgesAgree(t *testing.T) {
 	type stats struct{ calls, estimated, failed, failedEstimated, nano, longest float64 }
 	want := map[string]*stats{}
 	var spans []span
-	start, end := noon(), noon().Add(5*time.Hour)
+	start, end := warehousetest.Noon(), warehousetest.Noon().Add(5*time.Hour)
 	for n := range 800 {
 		trace, id := fmt.Sprintf("%032x", n), 0
 		rate := []float64{1, 1, 2.5, 10}[r.IntN(4)]
@@ -300,7 +293,7 @@ func TestEdgesAgree(t *testing.T) {
 }
 
 func TestParts(t *testing.T) {
-	hour := func(n int) time.Time { return noon().Add(time.Duration(n) * time.Hour) }
+	hour := func(n int) time.Time { return warehousetest.Noon().Add(time.Duration(n) * time.Hour) }
 	w := query.Window{Start: hour(0).Add(10 * time.Minute), End: hour(6).Add(time.Minute)}
 	rows := []reads.SpanHourRow{
 		{Hour: hour(0), Spans: 1}, {Hour: hour(1), Spans: 1}, {Hour: hour(3), Spans: sliceSpans}, {Hour: hour(4), Spans: 1}, {Hour: hour(5), Spans: 1}, {Hour: hour(6), Spans: 1},
@@ -346,7 +339,7 @@ func (c counting) Query(ctx context.Context, org principal.OrgID, sql string, ar
 func TestBlocksAreKept(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_map_blocks"
-	day := noon().Truncate(24 * time.Hour)
+	day := warehousetest.Noon().Truncate(24 * time.Hour)
 	var spans []span
 	for h := range 48 { // two calls an hour
 		at := day.Add(time.Duration(h)*30*time.Minute + 10*time.Minute)
@@ -360,7 +353,7 @@ func TestBlocksAreKept(t *testing.T) {
 	ask := func(org principal.OrgID, environment *string, from, to time.Time, calls float64, reads int) {
 		t.Helper()
 		joins = 0
-		m, err := s.GetServiceMap(as(t.Context(), org), &svcv2.GetServiceMapRequest{
+		m, err := s.GetServiceMap(warehousetest.As(t.Context(), org), &svcv2.GetServiceMapRequest{
 			StartTime: timestamppb.New(from), EndTime: timestamppb.New(to), DeploymentEnvironment: environment,
 		})
 		if err != nil {
@@ -392,7 +385,7 @@ func TestBlocksAreKept(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	start, end := timestamppb.New(noon()), timestamppb.New(noon().Add(time.Hour))
+	start, end := timestamppb.New(warehousetest.Noon()), timestamppb.New(warehousetest.Noon().Add(time.Hour))
 	for name, tc := range map[string]struct {
 		req   *svcv2.GetServiceMapRequest
 		tag   apierr.Tag
@@ -400,9 +393,9 @@ func TestRefuses(t *testing.T) {
 	}{
 		"no end":   {&svcv2.GetServiceMapRequest{StartTime: start}, apierr.ParameterMissing, "end_time"},
 		"same":     {&svcv2.GetServiceMapRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
-		"too long": {&svcv2.GetServiceMapRequest{StartTime: timestamppb.New(noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"too long": {&svcv2.GetServiceMapRequest{StartTime: timestamppb.New(warehousetest.Noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 	} {
-		_, err := New(nil, query.Rollups{}, time.Now).GetServiceMap(as(t.Context(), "org_a"), tc.req)
+		_, err := New(nil, query.Rollups{}, time.Now).GetServiceMap(warehousetest.As(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)

@@ -32,11 +32,7 @@ const (
 func (s *Service) GetSessionReplayManifest(
 	ctx context.Context, req *svcv2.GetSessionReplayManifestRequest,
 ) (*svcv2.SessionReplayManifest, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	session, err := parseID(req.GetId())
+	org, session, err := target(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -79,11 +75,7 @@ func (s *Service) GetSessionReplayManifest(
 func (s *Service) GetSessionReplayEvents(
 	ctx context.Context, req *svcv2.GetSessionReplayEventsRequest,
 ) (*svcv2.GetSessionReplayEventsResponse, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	session, err := parseID(req.GetId())
+	org, session, err := target(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,7 @@ import (
 
 // GetSessionReplay returns one session. The window is a hint: the session began in it, or up to a day before it.
 func (s *Service) GetSessionReplay(ctx context.Context, req *svcv2.GetSessionReplayRequest) (*svcv2.SessionReplay, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	session, err := parseID(req.GetId())
+	org, session, err := target(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -52,11 +48,7 @@ func (s *Service) GetSessionReplay(ctx context.Context, req *svcv2.GetSessionRep
 func (s *Service) GetSessionReplayTranscript(
 	ctx context.Context, req *svcv2.GetSessionReplayTranscriptRequest,
 ) (*svcv2.GetSessionReplayTranscriptResponse, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	session, err := parseID(req.GetId())
+	org, session, err := target(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +93,7 @@ const traceSlack = time.Hour
 func (s *Service) ListSessionReplayTraces(
 	ctx context.Context, req *svcv2.ListSessionReplayTracesRequest,
 ) (*svcv2.ListSessionReplayTracesResponse, error) {
-	org, err := read.Org(ctx)
-	if err != nil {
-		return nil, err
-	}
-	session, err := parseID(req.GetId())
+	org, session, err := target(ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -194,6 +194,15 @@ func (s *Service) ListSessionReplaysForTrace(
 	return res, nil
 }
 
+// target is the organization of the caller and the session that a request names.
+func target(ctx context.Context, req interface{ GetId() string }) (org principal.OrgID, session string, err error) {
+	if org, err = read.Org(ctx); err != nil {
+		return "", "", err
+	}
+	session, err = parseID(req.GetId())
+	return org, session, err
+}
+
 // parseID reads the id of a session. It also accepts the UUID that most sessions have, in its encoded form. A malformed id is an
 // invalid parameter. The reads then find out whether an id names a session.
 func parseID(id string) (string, error) {

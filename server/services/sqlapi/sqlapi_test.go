@@ -12,7 +12,6 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
-	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/services/sqlapi"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -21,10 +20,6 @@ func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
 // slow takes longer than a statement may run.
 const slow = "SELECT sum(sipHash64(number, sipHash128(number, 1), sipHash128(number, 2), SHA512(toString(number)))) FROM numbers(400000000)"
-
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
 
 func TestSql(t *testing.T) {
 	w := warehousetest.New(t)
@@ -37,7 +32,7 @@ func TestSql(t *testing.T) {
 			}
 		}
 	}
-	one := as(t.Context(), "org_one")
+	one := warehousetest.As(t.Context(), "org_one")
 	run := func(sql string) (*svcv2.SqlResult, error) { return s.RunSql(one, &svcv2.RunSqlRequest{Sql: sql}) }
 
 	most := int32(2)
@@ -169,7 +164,7 @@ func TestSql(t *testing.T) {
 		}
 		// Another organization does not wait for them.
 		time.Sleep(200 * time.Millisecond)
-		if _, err := s.RunSql(as(t.Context(), "org_two"), &svcv2.RunSqlRequest{Sql: "SELECT count() FROM logs"}); err != nil {
+		if _, err := s.RunSql(warehousetest.As(t.Context(), "org_two"), &svcv2.RunSqlRequest{Sql: "SELECT count() FROM logs"}); err != nil {
 			t.Errorf("another organization: %v", err)
 		}
 		wg.Wait()

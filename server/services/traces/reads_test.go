@@ -34,19 +34,19 @@ func TestGetSpan(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org, id, child = "org_span", "a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1", "00000000000000ab"
 	s := span{
-		org: org, trace: id, id: child, parent: "0000000000000001", at: noon(), name: "child", service: "db", status: "Error",
+		org: org, trace: id, id: child, parent: "0000000000000001", at: warehousetest.Noon(), name: "child", service: "db", status: "Error",
 		duration:   3 * time.Millisecond,
 		attributes: map[string]string{"k": "v"}, resource: map[string]string{"r": "1"}, events: []string{"exception"},
 	}
 	elsewhere := s
 	elsewhere.trace, elsewhere.name = strings.Repeat("b1", 16), "of another trace"
 	insert(t, w, s, s, elsewhere) // a retried request stored the span twice
-	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), org),
+	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(warehousetest.As(t.Context(), org),
 		&svcv2.GetSpanRequest{TraceId: strings.ToUpper(id), SpanId: strings.ToUpper(child)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
+	whole, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(warehousetest.As(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,10 +55,10 @@ func TestGetSpan(t *testing.T) {
 		t.Errorf("not the span of the trace (-trace +span):\n%s", diff)
 	}
 	for _, ask := range []*svcv2.GetSpanRequest{{TraceId: id, SpanId: "00000000000000ff"}, {TraceId: strings.Repeat("c1", 16), SpanId: child}} {
-		_, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), org), ask)
+		_, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(warehousetest.As(t.Context(), org), ask)
 		wantError(t, err, apierr.SpanNotFound, "span_id")
 	}
-	_, err = New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(as(t.Context(), "org_nobody"),
+	_, err = New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(warehousetest.As(t.Context(), "org_nobody"),
 		&svcv2.GetSpanRequest{TraceId: id, SpanId: child})
 	wantError(t, err, apierr.SpanNotFound, "span_id")
 }
@@ -72,7 +72,7 @@ func bigTrace(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, n int) 
 			if(number = 0, '', lower(leftPad(hex(intDiv(number - 1, 10) + 1), 16, '0'))), concat('operation ', toString(number %% 300)), 'Internal', concat('service-', toString(number %% 40)),
 			1000000 + number %% 1000, if(number %% 1000 = 7, 'Error', 'Unset'), number %% 1000 = 7,
 			map('http.request.header', repeat('x', 200), 'n', toString(number), 'user.id', toString(rand() %% 10000))
-		FROM numbers(%d)`, org, noon().UnixNano(), id, n))
+		FROM numbers(%d)`, org, warehousetest.Noon().UnixNano(), id, n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestHugeTrace(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org, n = "org_huge", 100_000
 	id := bigTrace(t, w, org, n)
-	s, ctx := New(w, engine.New(engine.Config{Warehouse: w})), as(t.Context(), org)
+	s, ctx := New(w, engine.New(engine.Config{Warehouse: w})), warehousetest.As(t.Context(), org)
 	req := &svcv2.GetTraceSkeletonRequest{TraceId: id}
 	seen := map[string]bool{}
 	var last time.Duration
@@ -138,11 +138,11 @@ func TestHugeTrace(t *testing.T) {
 	if got := one(&svcv2.GetTraceSkeletonRequest{ErrorsOnly: new(true)}); len(got.GetSpans()) != n/1000 || !got.GetSpans()[0].GetHasError() {
 		t.Errorf("%d failed", len(got.GetSpans()))
 	}
-	from, to := noon().Add(10*time.Second), noon().Add(11*time.Second)
+	from, to := warehousetest.Noon().Add(10*time.Second), warehousetest.Noon().Add(11*time.Second)
 	if got := one(&svcv2.GetTraceSkeletonRequest{StartTime: timestamppb.New(from), EndTime: timestamppb.New(to)}); len(got.GetSpans()) != 2001 || got.GetSpans()[0].GetOffsetMs() != 10000 {
 		t.Errorf("%d spans in a second", len(got.GetSpans()))
 	}
-	if got := one(&svcv2.GetTraceSkeletonRequest{StartTime: timestamppb.New(noon().Add(time.Hour))}); len(got.GetSpans()) != 0 ||
+	if got := one(&svcv2.GetTraceSkeletonRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(time.Hour))}); len(got.GetSpans()) != 0 ||
 		got.GetSpanCount() != n {
 		t.Errorf("%d spans after the end", len(got.GetSpans()))
 	}
@@ -156,7 +156,7 @@ func TestHugeTrace(t *testing.T) {
 	}
 	t.Logf("one span of it with attributes: %v", time.Since(started))
 
-	_, err = s.GetTraceSkeleton(as(t.Context(), "org_nobody"), &svcv2.GetTraceSkeletonRequest{TraceId: id})
+	_, err = s.GetTraceSkeleton(warehousetest.As(t.Context(), "org_nobody"), &svcv2.GetTraceSkeletonRequest{TraceId: id})
 	wantError(t, err, apierr.TraceNotFound, "trace_id")
 	_, err = s.GetTraceSkeleton(ctx, &svcv2.GetTraceSkeletonRequest{TraceId: id, Cursor: new("trc_x")})
 	wantError(t, err, apierr.CursorInvalid, "cursor")
@@ -182,7 +182,7 @@ func (s slow) Query(ctx context.Context, org principal.OrgID, sql string, args .
 // TestCancelReachesTheWarehouse: when the caller disconnects, the engine stops its query.
 func TestCancelReachesTheWarehouse(t *testing.T) {
 	w := warehousetest.Shared(t)
-	ctx, cancel := context.WithCancel(as(t.Context(), "org_cancel"))
+	ctx, cancel := context.WithCancel(warehousetest.As(t.Context(), "org_cancel"))
 	s := slow{w, make(chan struct{})}
 	ended := make(chan error, 1)
 	go func() {
@@ -225,7 +225,7 @@ func TestFacets(t *testing.T) {
 	want := map[string]float64{}
 	for i := range 300 {
 		s := span{
-			org: org, trace: traceID(i), id: "01", at: noon(), name: fmt.Sprintf("op %02d", i%30), service: fmt.Sprintf("s%02d", i%60),
+			org: org, trace: traceID(i), id: "01", at: warehousetest.Noon(), name: fmt.Sprintf("op %02d", i%30), service: fmt.Sprintf("s%02d", i%60),
 			status: "Unset",
 		}
 		if i%3 == 0 {
@@ -240,13 +240,13 @@ func TestFacets(t *testing.T) {
 	ask := func(org principal.OrgID, filters *svcv2.TraceFilters) (map[string]float64, map[string]int) {
 		// An hour begins in the window with its spans. It is read from spans, and again from rollups.
 		req := &svcv2.SearchTraceFacetsRequest{
-			StartTime: timestamppb.New(noon().Add(-time.Hour)), EndTime: timestamppb.New(noon().Add(time.Hour)), Filters: filters,
+			StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour)), Filters: filters,
 		}
-		res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchTraceFacets(as(t.Context(), org), req)
+		res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchTraceFacets(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchTraceFacets(as(t.Context(), org), req)
+		rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchTraceFacets(warehousetest.As(t.Context(), org), req)
 		if diff := cmp.Diff(res, rolled, protocmp.Transform()); err != nil || diff != "" {
 			t.Errorf("from rollups: %v, %s", err, diff)
 		}
@@ -289,7 +289,7 @@ func TestSearchThroughCrowds(t *testing.T) {
 			parent = "00000000000000ff" // its root was lost
 		}
 		spans = append(spans, span{
-			org: org, trace: traceID(i), id: "01", parent: parent, at: noon().Add(time.Duration(i%7) * time.Millisecond), name: "n", service: "s",
+			org: org, trace: traceID(i), id: "01", parent: parent, at: warehousetest.Noon().Add(time.Duration(i%7) * time.Millisecond), name: "n", service: "s",
 		})
 	}
 	insert(t, w, spans...)

@@ -23,18 +23,18 @@ func TestMethodIsExact(t *testing.T) {
 	const org = "org_methods"
 	insert(
 		t, w,
-		span{org: org, trace: traceID(1), id: "01", at: noon(), name: "GET", method: "GET", route: "/x/{id}", service: "s"},
-		span{org: org, trace: traceID(2), id: "01", at: noon(), name: "http.server GET", method: "GET", route: "/t", service: "s"},
-		span{org: org, trace: traceID(3), id: "01", at: noon(), name: "list", method: "get", route: "/t", service: "s"},
+		span{org: org, trace: traceID(1), id: "01", at: warehousetest.Noon(), name: "GET", method: "GET", route: "/x/{id}", service: "s"},
+		span{org: org, trace: traceID(2), id: "01", at: warehousetest.Noon(), name: "http.server GET", method: "GET", route: "/t", service: "s"},
+		span{org: org, trace: traceID(3), id: "01", at: warehousetest.Noon(), name: "list", method: "get", route: "/t", service: "s"},
 	)
 	s := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()}))
-	start, end := timestamppb.New(noon().Add(-time.Hour)), timestamppb.New(noon().Add(time.Hour))
+	start, end := timestamppb.New(warehousetest.Noon().Add(-time.Hour)), timestamppb.New(warehousetest.Noon().Add(time.Hour))
 	for method, want := range map[string]int{"GET": 2, "get": 1, "Get": 0} {
 		filters := &svcv2.TraceFilters{HttpMethod: &method}
 		if found := search(t, s, org, &svcv2.SearchTracesRequest{Filters: filters}); len(found) != want {
 			t.Errorf("%s: search finds %d, want %d", method, len(found), want)
 		}
-		facets, err := s.SearchTraceFacets(as(t.Context(), org),
+		facets, err := s.SearchTraceFacets(warehousetest.As(t.Context(), org),
 			&svcv2.SearchTraceFacetsRequest{StartTime: start, EndTime: end, Filters: filters})
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestMethodIsExact(t *testing.T) {
 				counted += f.GetCount()
 			}
 		}
-		breakdown, err := s.QueryTraceBreakdown(as(t.Context(), org), &svcv2.QueryTraceBreakdownRequest{
+		breakdown, err := s.QueryTraceBreakdown(warehousetest.As(t.Context(), org), &svcv2.QueryTraceBreakdownRequest{
 			StartTime: start, EndTime: end, Aggregation: "count", GroupBy: "http_method", Filters: filters,
 		})
 		if err != nil {

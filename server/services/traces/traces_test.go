@@ -1,7 +1,6 @@
 package traces
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -28,13 +27,6 @@ import (
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
-
-func as(ctx context.Context, org principal.OrgID) context.Context {
-	return principal.WithResult(ctx, principal.Result{Principal: &principal.Principal{Org: org}})
-}
-
-// noon is recent, because the tables expire old rows.
-func noon() time.Time { return time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) }
 
 func traceID(n int) string { return fmt.Sprintf("%032x", n) }
 
@@ -88,10 +80,10 @@ func notNil(m map[string]string) map[string]string {
 
 func search(t *testing.T, s *Service, org principal.OrgID, req *svcv2.SearchTracesRequest) []*svcv2.TraceSummary {
 	t.Helper()
-	req.StartTime, req.EndTime = timestamppb.New(noon().Add(-6*time.Hour)), timestamppb.New(noon().Add(time.Hour))
+	req.StartTime, req.EndTime = timestamppb.New(warehousetest.Noon().Add(-6*time.Hour)), timestamppb.New(warehousetest.Noon().Add(time.Hour))
 	var all []*svcv2.TraceSummary
 	for range 1000 {
-		res, err := s.SearchTraces(as(t.Context(), org), req)
+		res, err := s.SearchTraces(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,31 +110,31 @@ func TestSearchFilters(t *testing.T) {
 	const org = "org_filters"
 	insert(t, w,
 		span{
-			org: org, trace: traceID(1), id: "01", at: noon(), name: "GET /cart", service: "web", status: "Unset", method: "GET",
+			org: org, trace: traceID(1), id: "01", at: warehousetest.Noon(), name: "GET /cart", service: "web", status: "Unset", method: "GET",
 			route: "/cart", http: 200, duration: 20 * time.Millisecond,
 		},
 		span{
-			org: org, trace: traceID(1), id: "02", parent: "01", at: noon().Add(time.Millisecond), name: "SELECT", service: "db",
+			org: org, trace: traceID(1), id: "02", parent: "01", at: warehousetest.Noon().Add(time.Millisecond), name: "SELECT", service: "db",
 			status: "Error", duration: 5 * time.Millisecond,
 			attributes: map[string]string{"db.rows": "7"}, resource: map[string]string{"service.name": "db", "zone": "a"},
 		},
 		span{
-			org: org, trace: traceID(2), id: "01", at: noon().Add(-5 * time.Hour), name: "POST /pay", service: "web", status: "Error",
+			org: org, trace: traceID(2), id: "01", at: warehousetest.Noon().Add(-5 * time.Hour), name: "POST /pay", service: "web", status: "Error",
 			method: "POST", route: "/pay", http: 503, duration: time.Second,
 		},
 		// No root was received, so the earliest span represents the trace.
 		span{
-			org: org, trace: traceID(3), id: "0b", parent: "0a", at: noon().Add(-2 * time.Hour), name: "later", service: "worker",
+			org: org, trace: traceID(3), id: "0b", parent: "0a", at: warehousetest.Noon().Add(-2 * time.Hour), name: "later", service: "worker",
 			status: "Ok", duration: time.Millisecond,
 		},
 		span{
-			org: org, trace: traceID(3), id: "0c", parent: "0a", at: noon().Add(-2*time.Hour - time.Minute), name: "first", service: "worker",
+			org: org, trace: traceID(3), id: "0c", parent: "0a", at: warehousetest.Noon().Add(-2*time.Hour - time.Minute), name: "first", service: "worker",
 			status: "Ok", duration: 2 * time.Millisecond,
 		},
 		// There are two roots, and the earlier one represents the trace.
-		span{org: org, trace: traceID(4), id: "01", at: noon().Add(-3 * time.Hour), name: "root a", service: "twice", status: "Ok"},
-		span{org: org, trace: traceID(4), id: "02", at: noon().Add(-150 * time.Minute), name: "root b", service: "twice", status: "Ok"},
-		span{org: "org_filters_other", trace: traceID(1), id: "01", at: noon(), name: "GET /cart", service: "web", status: "Unset"},
+		span{org: org, trace: traceID(4), id: "01", at: warehousetest.Noon().Add(-3 * time.Hour), name: "root a", service: "twice", status: "Ok"},
+		span{org: org, trace: traceID(4), id: "02", at: warehousetest.Noon().Add(-150 * time.Minute), name: "root b", service: "twice", status: "Ok"},
+		span{org: "org_filters_other", trace: traceID(1), id: "01", at: warehousetest.Noon(), name: "GET /cart", service: "web", status: "Unset"},
 	)
 	t1, t2, t3, t4 := traceID(1), traceID(2), traceID(3), traceID(4)
 	attribute := func(key, op string, v *structpb.Value) []*svcv2.AttributeFilter {
@@ -194,7 +186,7 @@ func TestSearchFilters(t *testing.T) {
 	}
 	all := search(t, s, org, &svcv2.SearchTracesRequest{})
 	want := &svcv2.TraceSummary{
-		Id: t1, Object: "trace", StartTime: timestamppb.New(noon()), DurationMs: 20, RootSpanName: "GET /cart", RootSpanKind: "Server",
+		Id: t1, Object: "trace", StartTime: timestamppb.New(warehousetest.Noon()), DurationMs: 20, RootSpanName: "GET /cart", RootSpanKind: "Server",
 		RootServiceName: "web", RootStatusCode: "Unset", HttpMethod: new("GET"), HttpRoute: new("/cart"), HttpStatusCode: new("200"),
 	}
 	if diff := cmp.Diff(want, all[0], protocmp.Transform()); diff != "" {
@@ -220,7 +212,7 @@ func TestSearchPagesThroughTies(t *testing.T) {
 			parent = "00000000000000ff" // its root was lost
 		}
 		spans = append(spans, span{
-			org: org, trace: traceID(i), id: "01", parent: parent, at: noon().Add(time.Duration(i%4) * time.Nanosecond), name: "n", service: "s",
+			org: org, trace: traceID(i), id: "01", parent: parent, at: warehousetest.Noon().Add(time.Duration(i%4) * time.Nanosecond), name: "n", service: "s",
 		})
 		want = append(want, traceID(i))
 	}
@@ -249,14 +241,14 @@ func TestGetTrace(t *testing.T) {
 	id := strings.Repeat("a1", 16)
 	insert(t, w,
 		span{
-			org: org, trace: id, id: "02", parent: "01", at: noon().Add(time.Second), name: "child", service: "db", status: "Ok",
+			org: org, trace: id, id: "02", parent: "01", at: warehousetest.Noon().Add(time.Second), name: "child", service: "db", status: "Ok",
 			duration:   3 * time.Second,
 			attributes: map[string]string{"k": "v"}, resource: map[string]string{"r": "1"}, events: []string{"exception", "retry"},
 		},
-		span{org: org, trace: id, id: "01", at: noon(), name: "root", service: "web", status: "Unset", duration: time.Second},
-		span{org: "org_get_other", trace: id, id: "03", at: noon(), name: "foreign", service: "x"},
+		span{org: org, trace: id, id: "01", at: warehousetest.Noon(), name: "root", service: "web", status: "Unset", duration: time.Second},
+		span{org: "org_get_other", trace: id, id: "03", at: warehousetest.Noon(), name: "foreign", service: "x"},
 	)
-	got, err := s.GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: strings.ToUpper(id)})
+	got, err := s.GetTrace(warehousetest.As(t.Context(), org), &svcv2.GetTraceRequest{TraceId: strings.ToUpper(id)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,19 +256,19 @@ func TestGetTrace(t *testing.T) {
 		{TraceId: traceID(99), SpanId: "00000000000000aa", TraceState: new("a=b"), Attributes: map[string]string{"l": "1"}},
 	}
 	want := &svcv2.Trace{
-		Id: id, Object: "trace", StartTime: timestamppb.New(noon()), EndTime: timestamppb.New(noon().Add(4 * time.Second)), DurationMs: 4000,
+		Id: id, Object: "trace", StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(4 * time.Second)), DurationMs: 4000,
 		SpanCount: 2, ServiceCount: 2, Spans: []*svcv2.Span{
 			{
-				Id: "01", Object: "span", TraceId: id, Name: "root", ServiceName: "web", Kind: "Server", StartTime: timestamppb.New(noon()),
+				Id: "01", Object: "span", TraceId: id, Name: "root", ServiceName: "web", Kind: "Server", StartTime: timestamppb.New(warehousetest.Noon()),
 				DurationMs: 1000, StatusCode: "Unset", Links: link,
 			},
 			{
 				Id: "02", Object: "span", TraceId: id, ParentSpanId: new("01"), Name: "child", ServiceName: "db", Kind: "Server",
-				StartTime: timestamppb.New(noon().Add(time.Second)), DurationMs: 3000, StatusCode: "Ok",
+				StartTime: timestamppb.New(warehousetest.Noon().Add(time.Second)), DurationMs: 3000, StatusCode: "Ok",
 				Attributes: map[string]string{"k": "v"}, ResourceAttributes: map[string]string{"r": "1"}, Links: link,
 				Events: []*svcv2.SpanEvent{
-					{Timestamp: timestamppb.New(noon().Add(time.Second)), Name: "exception", Attributes: map[string]string{"n": "0"}},
-					{Timestamp: timestamppb.New(noon().Add(time.Second + 1)), Name: "retry", Attributes: map[string]string{"n": "1"}},
+					{Timestamp: timestamppb.New(warehousetest.Noon().Add(time.Second)), Name: "exception", Attributes: map[string]string{"n": "0"}},
+					{Timestamp: timestamppb.New(warehousetest.Noon().Add(time.Second + 1)), Name: "retry", Attributes: map[string]string{"n": "1"}},
 				},
 			},
 		},
@@ -285,15 +277,15 @@ func TestGetTrace(t *testing.T) {
 		t.Errorf("trace (-want +got):\n%s", diff)
 	}
 	about := func(after time.Duration) *svcv2.GetTraceRequest {
-		return &svcv2.GetTraceRequest{TraceId: id, Timestamp: timestamppb.New(noon().Add(after))}
+		return &svcv2.GetTraceRequest{TraceId: id, Timestamp: timestamppb.New(warehousetest.Noon().Add(after))}
 	}
-	if near, err := s.GetTrace(as(t.Context(), org), about(50*time.Minute)); err != nil || near.GetSpanCount() != 2 {
+	if near, err := s.GetTrace(warehousetest.As(t.Context(), org), about(50*time.Minute)); err != nil || near.GetSpanCount() != 2 {
 		t.Errorf("around its time: %v %v", near, err)
 	}
-	if far, err := s.GetTrace(as(t.Context(), org), about(2*time.Hour)); !errors.As(err, new(*apierr.Error)) {
+	if far, err := s.GetTrace(warehousetest.As(t.Context(), org), about(2*time.Hour)); !errors.As(err, new(*apierr.Error)) {
 		t.Errorf("two hours off: %v %v", far, err)
 	}
-	_, err = s.GetTrace(as(t.Context(), "org_nobody"), &svcv2.GetTraceRequest{TraceId: id})
+	_, err = s.GetTrace(warehousetest.As(t.Context(), "org_nobody"), &svcv2.GetTraceRequest{TraceId: id})
 	var e *apierr.Error
 	if !errors.As(err, &e) || e.Tag != apierr.TraceNotFound || e.Param != "trace_id" {
 		t.Errorf("another organization got %v", err)
@@ -306,10 +298,10 @@ func TestGetTraceIsCapped(t *testing.T) {
 	id := strings.Repeat("c1", 16)
 	var spans []span
 	for i := range maxSpans + 7 {
-		spans = append(spans, span{org: org, trace: id, id: fmt.Sprintf("%016x", i), at: noon().Add(time.Duration(-i)), name: "n", service: "s"})
+		spans = append(spans, span{org: org, trace: id, id: fmt.Sprintf("%016x", i), at: warehousetest.Noon().Add(time.Duration(-i)), name: "n", service: "s"})
 	}
 	insert(t, w, spans...)
-	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
+	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(warehousetest.As(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,17 +314,17 @@ func TestGetTraceIsCapped(t *testing.T) {
 }
 
 func TestSearchRefuses(t *testing.T) {
-	start, end := timestamppb.New(noon()), timestamppb.New(noon().Add(time.Hour))
+	start, end := timestamppb.New(warehousetest.Noon()), timestamppb.New(warehousetest.Noon().Add(time.Hour))
 	for name, tc := range map[string]struct {
 		req   *svcv2.SearchTracesRequest
 		tag   apierr.Tag
 		param string
 	}{
 		"backwards":  {&svcv2.SearchTracesRequest{StartTime: end, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
-		"too long":   {&svcv2.SearchTracesRequest{StartTime: timestamppb.New(noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"too long":   {&svcv2.SearchTracesRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
 		"bad cursor": {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Cursor: new("")}, apierr.CursorInvalid, "cursor"},
 	} {
-		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchTraces(as(t.Context(), "org_a"), tc.req)
+		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchTraces(warehousetest.As(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tc.tag || e.Param != tc.param {
 			t.Errorf("%s: error %v, want %v on %s", name, err, tc.tag, tc.param)
@@ -344,8 +336,8 @@ func TestSearchRefuses(t *testing.T) {
 func TestIndexes(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_indexes"
-	insert(t, w, span{org: org, trace: traceID(1), id: "01", at: noon(), name: "n", service: "s", attributes: map[string]string{"k": "v"}})
-	window := query.Window{Start: noon().Add(-time.Hour), End: noon().Add(time.Hour)}
+	insert(t, w, span{org: org, trace: traceID(1), id: "01", at: warehousetest.Noon(), name: "n", service: "s", attributes: map[string]string{"k": "v"}})
+	window := query.Window{Start: warehousetest.Noon().Add(-time.Hour), End: warehousetest.Noon().Add(time.Hour)}
 	equals := query.Filter{
 		Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}},
 	}
@@ -397,17 +389,17 @@ func TestGetTraceIsCutBySize(t *testing.T) {
 	const org, trace, count = "org_large_trace", "0af7651916cd43dd8448eb211c80319c", 24
 	if err := w.Exec(t.Context(), fmt.Sprintf(`INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ServiceName, SpanName, SpanAttributes)
 		SELECT '%s', toDateTime64('%s', 9, 'UTC') + toIntervalSecond(number), '%s', lower(leftPad(hex(number), 16, '0')), 's', 'op', map('k', repeat('x', 1000000))
-		FROM numbers(%d)`, org, noon().Format(time.DateTime), trace, count)); err != nil {
+		FROM numbers(%d)`, org, warehousetest.Noon().Format(time.DateTime), trace, count)); err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.GetTrace(as(t.Context(), org), &svcv2.GetTraceRequest{TraceId: trace})
+	res, err := s.GetTrace(warehousetest.As(t.Context(), org), &svcv2.GetTraceRequest{TraceId: trace})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := len(res.GetSpans()); n == 0 || n*1_000_000 > limits.AnswerTrace || res.GetSpanCount() != count || !res.GetTruncated() {
 		t.Errorf("%d spans of %d, truncated: %v", n, res.GetSpanCount(), res.GetTruncated())
 	}
-	if end := res.GetEndTime().AsTime(); !end.Equal(noon().Add((count - 1) * time.Second)) {
+	if end := res.GetEndTime().AsTime(); !end.Equal(warehousetest.Noon().Add((count - 1) * time.Second)) {
 		t.Errorf("the trace ends at %s", end)
 	}
 }
