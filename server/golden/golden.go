@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,5 +38,27 @@ func Write(t testing.TB, path, text string) {
 	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Section compares the part of a document between the marks <!-- name --> and <!-- /name -->. With -update, it writes the part anew.
+func Section(t testing.TB, path, name, want string) {
+	t.Helper()
+	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, begins := strings.Cut(string(page), begin)
+	got, tail, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		t.Fatalf("%s lacks the marks %q and %q", path, begin, end)
+	}
+	if *update {
+		Write(t, path, head+begin+want+end+tail)
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the part %s of %s is not current (-want +got); run the test with -update to write it:\n%s", name, path, diff)
 	}
 }
