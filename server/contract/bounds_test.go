@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/svc-observability/svc/server/limits"
@@ -199,30 +198,13 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%s%s has %s: %v; its limit is %v", f.FullName(), suffix, rule, got, limit)
 		}
 	}
-	seen := map[protoreflect.FullName]bool{}
-	var message func(protoreflect.MessageDescriptor)
-	message = func(m protoreflect.MessageDescriptor) {
-		if seen[m.FullName()] {
-			return
-		}
-		seen[m.FullName()] = true
-		for i := range m.Fields().Len() {
-			f := m.Fields().Get(i)
-			if rules, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules); ok {
-				eachBound(rules, upperRules, "", func(suffix, rule string, n float64) { check(uppers, usedUppers, f, suffix, rule, n) })
-				eachBound(rules, lowerRules, "", func(suffix, rule string, n float64) {
-					if n > 1 {
-						check(lowers, usedLowers, f, suffix, rule, n)
-					}
-				})
+	for _, f := range requestFields(c) {
+		eachBound(Rules(f), upperRules, "", func(suffix, rule string, n float64) { check(uppers, usedUppers, f, suffix, rule, n) })
+		eachBound(Rules(f), lowerRules, "", func(suffix, rule string, n float64) {
+			if n > 1 {
+				check(lowers, usedLowers, f, suffix, rule, n)
 			}
-			if f.Message() != nil {
-				message(f.Message())
-			}
-		}
-	}
-	for _, m := range c.Methods() {
-		message(m.Descriptor.Input())
+		})
 	}
 	for path := range uppers {
 		if !usedUppers[path] {
@@ -240,6 +222,29 @@ const (
 	upperRules = " max_len max_bytes max_items max_pairs lt lte "
 	lowerRules = " min_len min_bytes min_items min_pairs gt gte "
 )
+
+// requestFields returns each field of each message that a request can hold.
+func requestFields(c *Contract) (fields []protoreflect.FieldDescriptor) {
+	seen := map[protoreflect.FullName]bool{}
+	var add func(protoreflect.MessageDescriptor)
+	add = func(m protoreflect.MessageDescriptor) {
+		if seen[m.FullName()] {
+			return
+		}
+		seen[m.FullName()] = true
+		for i := range m.Fields().Len() {
+			f := m.Fields().Get(i)
+			fields = append(fields, f)
+			if f.Message() != nil {
+				add(f.Message())
+			}
+		}
+	}
+	for _, m := range c.Methods() {
+		add(m.Descriptor.Input())
+	}
+	return fields
+}
 
 // eachBound calls found with each bound of a field that is set by one of the named rules, those of its elements included.
 func eachBound(rules *validate.FieldRules, names, suffix string, found func(suffix, rule string, n float64)) {

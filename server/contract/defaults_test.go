@@ -6,10 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -93,7 +89,7 @@ func TestDefaults(t *testing.T) {
 	}
 	text := comments(c)
 	ranges := 0
-	field := func(f protoreflect.FieldDescriptor) {
+	for _, f := range requestFields(c) {
 		comment := text[strings.TrimPrefix(string(f.FullName()), "svc.v2.")]
 		for _, m := range defaultText.FindAllStringSubmatch(comment, -1) {
 			path := string(f.Parent().Name()) + "." + string(f.Name())
@@ -106,36 +102,17 @@ func TestDefaults(t *testing.T) {
 			}
 		}
 		m := rangeText.FindStringSubmatch(comment)
-		rules, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules)
-		if m == nil || !ok || rules == nil {
-			return
+		if m == nil {
+			continue
 		}
 		for i, names := range []string{lowerRules, upperRules} {
-			eachBound(rules, names, "", func(suffix, rule string, n float64) {
+			eachBound(Rules(f), names, "", func(suffix, rule string, n float64) {
 				if got := figure(m[i+1]); suffix == "" && got != n {
 					t.Errorf("%s says %q; its rule is %s: %v", f.FullName(), strings.TrimSpace(m[0]), rule, n)
 				}
 				ranges++
 			})
 		}
-	}
-	seen := map[protoreflect.FullName]bool{}
-	var message func(protoreflect.MessageDescriptor)
-	message = func(m protoreflect.MessageDescriptor) {
-		if seen[m.FullName()] {
-			return
-		}
-		seen[m.FullName()] = true
-		for i := range m.Fields().Len() {
-			f := m.Fields().Get(i)
-			field(f)
-			if f.Message() != nil {
-				message(f.Message())
-			}
-		}
-	}
-	for _, m := range c.Methods() {
-		message(m.Descriptor.Input())
 	}
 	for path := range want {
 		if !used[path] {

@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/svc-observability/svc/server/limits"
@@ -84,27 +82,10 @@ func countsOf(text string) (list []string) {
 // ruled returns the fields that requests can have, and the numbers of their rules. TestBounds compares the rules with limits.
 func ruled(c *Contract) map[string][]string {
 	out := map[string][]string{}
-	var message func(protoreflect.MessageDescriptor)
-	message = func(m protoreflect.MessageDescriptor) {
-		for i := range m.Fields().Len() {
-			f := m.Fields().Get(i)
-			path := strings.TrimPrefix(string(f.FullName()), "svc.v2.")
-			if _, ok := out[path]; ok {
-				continue
-			}
-			out[path] = nil
-			if rules, ok := proto.GetExtension(f.Options(), validate.E_Field).(*validate.FieldRules); ok {
-				eachBound(rules, upperRules+lowerRules, "", func(_, _ string, n float64) {
-					out[path] = append(out[path], limits.Number(int64(n)))
-				})
-			}
-			if f.Message() != nil {
-				message(f.Message())
-			}
-		}
-	}
-	for _, m := range c.Methods() {
-		message(m.Descriptor.Input())
+	for _, f := range requestFields(c) {
+		path := strings.TrimPrefix(string(f.FullName()), "svc.v2.")
+		out[path] = nil
+		eachBound(Rules(f), upperRules+lowerRules, "", func(_, _ string, n float64) { out[path] = append(out[path], limits.Number(int64(n))) })
 	}
 	return out
 }
