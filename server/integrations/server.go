@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
+
+	"github.com/svc-observability/svc/server/egress"
 )
 
 // Server is the part of a Provider that says what it is and where its server is. Providers embed it.
@@ -37,3 +40,12 @@ func (s *Server) Tools() []string { return s.tools }
 
 // BaseURL implements Provider.
 func (s *Server) BaseURL() string { return s.Base.String() }
+
+// PlatformConfig is the server of a platform whose accounts are connected with a token.
+type PlatformConfig struct {
+	// URL is the server of the API.
+	URL string
+	// Trust makes the client for the addresses of the server.
+	Trust func(origins ...*url.URL) *egress.Trusted
+	Now   func() time.Time
+}

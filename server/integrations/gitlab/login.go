@@ -20,12 +20,7 @@ func scopes() []string { return []string{"read_api", "read_repository"} }
 
 // AuthorizeURL implements integrations.LoginProvider.
 func (a *App) AuthorizeURL(state, challenge, redirectURI string) string {
-	u := a.Base.JoinPath("oauth", "authorize")
-	u.RawQuery = url.Values{
-		"client_id": {a.cfg.ClientID}, "response_type": {"code"}, "redirect_uri": {redirectURI}, "state": {state},
-		"scope": {strings.Join(scopes(), " ")}, "code_challenge": {challenge}, "code_challenge_method": {"S256"},
-	}.Encode()
-	return u.String()
+	return integrations.AuthorizeURL(a.Base.JoinPath("oauth", "authorize"), a.cfg.ClientID, scopes(), state, challenge, redirectURI)
 }
 
 // tokens are the stored credentials of an account.

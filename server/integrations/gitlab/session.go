@@ -124,20 +124,13 @@ func (s *session) open(ctx context.Context, query url.Values, parts ...string) (
 	return res, err
 }
 
-// sortProblem knows the errors of the server of logins (RFC 6749 section 5.2).
+// sortProblem knows the errors of the server of logins, and a scope that is missing (RFC 6750 section 3.1).
 func sortProblem(_ int, body []byte) *integrations.Problem {
 	var said struct{ Error string }
 	_ = json.Unmarshal(body, &said) // an answer of another form is judged by its status
-	switch said.Error {
-	case "invalid_grant":
-		return integrations.NewProblem(integrations.Suspended, nil,
-			"GitLab no longer accepts our access. An administrator connects the account again.")
-	case "invalid_client":
-		return integrations.NewProblem(integrations.Unauthorized, nil, "GitLab does not know this server: "+
-			"the operator's settings gitlab-client-id and gitlab-client-secret are not those of the application.")
-	case "insufficient_scope":
+	if said.Error == "insufficient_scope" {
 		return integrations.NewProblem(integrations.Forbidden, nil, "GitLab did not permit the request: the application lacks one of the scopes %s.",
 			strings.Join(scopes(), ", "))
 	}
-	return nil
+	return integrations.TokenProblem(Name, "gitlab-client-id and gitlab-client-secret", body)
 }

@@ -3,7 +3,6 @@ package planetscale
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -40,19 +39,8 @@ func (a *App) call(ctx context.Context, method string, u *url.URL, authorization
 	return a.client.Do(req, to)
 }
 
-// sortProblem knows the errors of the server of logins (RFC 6749 section 5.2).
 func sortProblem(_ int, body []byte) *integrations.Problem {
-	var said struct{ Error string }
-	_ = json.Unmarshal(body, &said) // an answer of another form is judged by its status
-	switch said.Error {
-	case "invalid_grant":
-		return integrations.NewProblem(integrations.Suspended, nil,
-			"PlanetScale no longer accepts our access. An administrator connects the account again.")
-	case "invalid_client":
-		return integrations.NewProblem(integrations.Unauthorized, nil, "PlanetScale does not know this server: "+
-			"the operator's settings planetscale-client-id and planetscale-client-secret are not those of the app.")
-	}
-	return nil
+	return integrations.TokenProblem(Name, "planetscale-client-id and planetscale-client-secret", body)
 }
 
 // pages reads all pages of a list, at most most entries.

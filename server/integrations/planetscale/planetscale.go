@@ -143,12 +143,7 @@ func scopes() []string {
 
 // AuthorizeURL implements integrations.Provider.
 func (a *App) AuthorizeURL(state, challenge, redirectURI string) string {
-	u := a.auth.JoinPath("oauth", "authorize")
-	u.RawQuery = url.Values{
-		"client_id": {a.cfg.ClientID}, "response_type": {"code"}, "redirect_uri": {redirectURI}, "state": {state},
-		"scope": {strings.Join(scopes(), " ")}, "code_challenge": {challenge}, "code_challenge_method": {"S256"},
-	}.Encode()
-	return u.String()
+	return integrations.AuthorizeURL(a.auth.JoinPath("oauth", "authorize"), a.cfg.ClientID, scopes(), state, challenge, redirectURI)
 }
 
 // Tokens are the stored credentials of an account.

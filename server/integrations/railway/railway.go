@@ -7,11 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
-	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/jsoncall"
 )
@@ -25,14 +23,8 @@ const (
 // Tools are the tools of the MCP server that read from Railway.
 func Tools() []string { return []string{"sync_platform_a"} }
 
-// Config is the server of Railway.
-type Config struct {
-	// URL is the server of the API, https://backboard.railway.com.
-	URL string
-	// Trust makes the client for the addresses of the server.
-	Trust func(origins ...*url.URL) *egress.Trusted
-	Now   func() time.Time
-}
+// Config is the server of Railway, https://backboard.railway.com.
+type Config = integrations.PlatformConfig
 
 // Platform implements integrations.TokenProvider. It is safe for concurrent use.
 type Platform struct {

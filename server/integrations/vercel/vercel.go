@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/jsoncall"
 )
@@ -24,14 +23,8 @@ const (
 // Tools are the tools of the MCP server that read from Vercel.
 func Tools() []string { return []string{"sync_platform_b"} }
 
-// Config is the server of Vercel.
-type Config struct {
-	// URL is the server of the API, https://api.vercel.com.
-	URL string
-	// Trust makes the client for the addresses of the server.
-	Trust func(origins ...*url.URL) *egress.Trusted
-	Now   func() time.Time
-}
+// Config is the server of Vercel, https://api.vercel.com.
+type Config = integrations.PlatformConfig
 
 // Platform implements integrations.TokenProvider. It is safe for concurrent use.
 type Platform struct {
