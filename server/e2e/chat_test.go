@@ -491,8 +491,9 @@ func TestChatAlerts(t *testing.T) {
 	})
 	b.rest.call("POST", path+"/test", "{}", 200)
 	b.slack.Fault(nil)
-	if got := b.slack.Messages(alerts); len(got) != 5 || got[4].Attachments != "" || !strings.Contains(got[4].Text, "This is a test message") {
-		t.Errorf("plain text: %+v", got[len(got)-1])
+	all := b.slack.Messages(alerts)
+	if last := all[len(all)-1]; len(all) != len(list)+1 || last.Attachments != "" || !strings.Contains(last.Text, "This is a test message") {
+		t.Errorf("plain text: %+v", last)
 	}
 	// The app is removed: the next message says so, and the workspace waits for a person.
 	b.slack.RevokeAll("T0ACME")
