@@ -75,7 +75,7 @@ The address and the key come from the flags, else from SVC_INGEST_KEY, else from
 	}
 	settings(cmd, "data-dir", "bootstrap-file", "api-addr", "ingest-addr", "otlp-grpc-addr", "public-url", "ingest-public-url")
 	flags := cmd.Flags()
-	flags.Float64Var(&f.hours, "hours", 0, "number of past hours to fill, at most 719; 0 sends live")
+	flags.Float64Var(&f.hours, "hours", 0, fmt.Sprintf("number of past hours to fill, at most %.0f; 0 sends live", demo.MaxBack.Hours()))
 	flags.StringVar(&f.until, "until", "", "end of the hours to fill, RFC 3339 (default: now)")
 	flags.BoolVar(&f.follow, "follow", false, "continue live after filling the past hours")
 	flags.Float64Var(&f.rate, "rate", demo.DefaultRate, "user actions that begin per second, averaged over a day; each makes 6 to 7 spans")

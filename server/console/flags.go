@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"slices"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	optionsv1 "github.com/svc-observability/svc/gen/svc/options/v1"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Options are the values of all flags.
@@ -77,7 +79,7 @@ func (c *Command) AllFlags() []Flag {
 		})
 	}
 	if c.page {
-		list = append(list, limitFlag("most rows to show (default 20)"),
+		list = append(list, limitFlag("most rows to show (default %d)", limits.DefaultPage),
 			Flag{Name: "offset", Usage: "rows to skip", Target: func(o *Options) any { return &o.Offset }},
 			Flag{Name: "cursor", Usage: "continue after the page before, which names its cursor", Target: func(o *Options) any { return &o.Cursor }},
 		)
@@ -91,8 +93,8 @@ func serviceFlag() Flag {
 	}
 }
 
-func limitFlag(text string) Flag {
-	return Flag{Name: "limit", Short: "n", Usage: text, Target: func(o *Options) any { return &o.Limit }}
+func limitFlag(format string, list ...any) Flag {
+	return Flag{Name: "limit", Short: "n", Usage: fmt.Sprintf(format, list...), Target: func(o *Options) any { return &o.Limit }}
 }
 
 func searchFlag(text string) Flag {

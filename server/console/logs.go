@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -31,7 +32,7 @@ an outage of the server. In a pipe it writes one JSON object on each line.`,
 		},
 		{
 			Path: "log-patterns", Short: "Find the common patterns of log records, new ones first", window: true, service: true,
-			Flags:   append(slices.Clone(filters), limitFlag("most patterns to show (default 50)")),
+			Flags:   append(slices.Clone(filters), limitFlag("most patterns to show (default %d)", limits.DefaultPatterns)),
 			Long:    "The command compares the patterns with those of the time before, which is as long. The default window is an hour.",
 			Example: "  svc log-patterns -s checkout --since 1h",
 			run:     logPatterns,
@@ -128,7 +129,7 @@ func logPatterns(ctx context.Context, q *Query) (Answer, error) {
 		message: res, lines: linesOf(res.GetData()), sections: []section{s}, empty: none(s, "no log record matches in "+utcWindow(start, end)),
 	}
 	if res.GetTruncated() {
-		a.notes = append(a.notes, "there are more patterns: --limit shows up to 200")
+		a.notes = append(a.notes, fmt.Sprintf("there are more patterns: --limit shows up to %d", limits.Patterns))
 	}
 	return a, nil
 }

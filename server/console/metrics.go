@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 func metricTypes() []string { return valuesOf(&svcv2.Metric{}, "type") }
@@ -42,7 +43,7 @@ func metricCommands() []Command {
 			Flags: append(append([]Flag{}, shared...),
 				group("field to group by, such as service.name or attr.http.route; may be given several times"),
 				Flag{Name: "bucket", Usage: "length of a bucket in seconds (default: about 30 buckets)", Target: func(o *Options) any { return &o.Bucket }},
-				limitFlag("most series, 1 to 100 (default 50)")),
+				limitFlag("most series, 1 to %d (default %d)", limits.Series, limits.DefaultSeries)),
 			Example: "  svc timeseries -s checkout --aggregation p95_duration --group-by span.name\n" +
 				"  svc timeseries --metric http.server.request.duration --aggregation p95 --group-by service.name",
 			run: timeseries,
@@ -51,7 +52,7 @@ func metricCommands() []Command {
 			Path: "breakdown", Short: "Compute a figure for each group, largest first", window: true, service: true,
 			Flags: append(append([]Flag{}, shared...),
 				group("field to group by (default span.name for traces, else service.name); may be given several times"),
-				limitFlag("most groups, 1 to 100 (default 10)")),
+				limitFlag("most groups, 1 to %d (default %d)", limits.BreakdownRows, limits.DefaultBreakdownRows)),
 			Example: "  svc breakdown --aggregation error_rate --group-by service.name --since 1h", run: breakdown,
 		},
 		{

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // spec is the query of the flags.
@@ -56,12 +58,12 @@ func (q *Query) checkSeries() error {
 		return usage("--metric is for --source metrics")
 	case q.MetricType != "" && q.Metric == "":
 		return usage("--type is the type of --metric, which is missing")
-	case q.Limit > 100:
-		return usage("--limit %d: use 1 to 100", q.Limit)
+	case q.Limit > limits.Series:
+		return usage("--limit %d: use 1 to %d", q.Limit, limits.Series)
 	case q.Bucket < 0:
 		return usage("--bucket %d: use a positive number of seconds", q.Bucket)
-	case len(q.GroupBy) > 5:
-		return usage("--group-by: give 5 fields at most")
+	case len(q.GroupBy) > limits.GroupBy:
+		return usage("--group-by: give %d fields at most", limits.GroupBy)
 	}
 	return nil
 }
@@ -113,7 +115,7 @@ func timeseries(ctx context.Context, q *Query) (Answer, error) {
 		empty: none(s, "nothing matches in "+utcWindow(start, end)),
 	}
 	if res.GetTruncated() {
-		a.notes = append(a.notes, "there are more groups: --limit shows up to 100")
+		a.notes = append(a.notes, fmt.Sprintf("there are more groups: --limit shows up to %d", limits.Series))
 	}
 	return a, nil
 }
@@ -209,7 +211,7 @@ func breakdown(ctx context.Context, q *Query) (Answer, error) {
 		empty: none(s, "nothing matches in "+utcWindow(start, end)),
 	}
 	if res.GetTruncated() {
-		a.notes = append(a.notes, "there are more groups: --limit shows up to 100")
+		a.notes = append(a.notes, fmt.Sprintf("there are more groups: --limit shows up to %d", limits.Series))
 	}
 	return a, nil
 }

@@ -27,7 +27,7 @@ func sourceCommands() []Command {
 			Flags: []Flag{
 				ref,
 				{Name: "path", Usage: "only files in this folder, or that fit a pattern such as **/*.go", Target: func(o *Options) any { return &o.Path }},
-				limitFlag(fmt.Sprintf("files to show (default 10, at most %d)", limits.SourceFiles)),
+				limitFlag("files to show (default %d, at most %d)", limits.DefaultSourceFiles, limits.SourceFiles),
 			},
 			Example: "  svc source search acme/shop 'func Checkout' --path services", run: searchSource,
 		},

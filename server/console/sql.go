@@ -20,8 +20,8 @@ func sqlCommands() []Command {
 		{
 			Path: "query", Arguments: []string{"SQL"}, Short: "Run one SELECT over the telemetry of the organization", window: true,
 			Flags: []Flag{
-				limitFlag("most rows, 1 to " + limits.Number(limits.SQLRows) + " (default " + limits.Number(limits.DefaultSQLRows) + "); with --all " +
-					"the rows of a request (default " + limits.Number(limits.SQLRows) + ")"),
+				limitFlag("most rows, 1 to %[1]s (default %[2]s); with --all the rows of a request (default %[1]s)",
+					limits.Number(limits.SQLRows), limits.Number(limits.DefaultSQLRows)),
 				{
 					Name: "all", Usage: "all rows, page by page, as jsonl; the statement needs ORDER BY, and no LIMIT",
 					Target: func(o *Options) any { return &o.All },

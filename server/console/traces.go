@@ -36,7 +36,7 @@ func traceCommands() []Command {
 		short,
 		{
 			Path: "slow-traces", Short: "List the slowest traces, slowest first", window: true, service: true,
-			Flags:   append(slices.Clone(filters), limitFlag("most rows to show (default 20)")),
+			Flags:   append(slices.Clone(filters), limitFlag("most rows to show (default %d)", limits.DefaultPage)),
 			Long:    "Only traces count that take longer than nineteen of twenty, or --min-duration-ms.",
 			Example: "  svc slow-traces -s checkout --min-duration-ms 1000", run: slowTraces,
 		},

@@ -112,9 +112,13 @@ func TestBrowserSDK(t *testing.T) {
 	}
 }
 
-var figure = regexp.MustCompile(`\d[\d,]*(?: |-)(?:days?|hours?|minutes?|seconds?|KiB|MiB|GiB)\b`)
+// A figure has a unit of time or size. A bound or a default is another number: "at most 5", "1 to 100", "default 20".
+var (
+	figure = regexp.MustCompile(`\d[\d,]*(?: |-)(?:days?|hours?|minutes?|seconds?|KiB|MiB|GiB)\b`)
+	bound  = regexp.MustCompile(`(?i)\b(?:at most|up to|default|1 to|give) (?:[2-9]|\d[\d,]*\d)\b`)
+)
 
-// figures lists the figures with a unit of time or size that a text of the program has as a literal. The first word is the file or
+// figures lists the figures that a text of the program has as a literal. The first word is the file or
 // folder. A struct tag cannot call a function: its figure is bound to a limit here. The other figures are no limits.
 var figures = []struct{ path, figure, limit string }{
 	{"mcp/tools/services/compare_periods.go", "6 hours", Lasts(DefaultToolWindow)},
@@ -128,6 +132,9 @@ var figures = []struct{ path, figure, limit string }{
 	{"mcp/tools/setup/setup.go", "24 hours", ""},
 	{"services/instrumentation/checks.go", "5 minutes", ""},   // when a clock counts as wrong
 	{"mcp/tools/errorevents/error_detail.go", "24 hours", ""}, // around the last occurrence
+	{"wirejson/encode.go", "1 to 9999", ""},                   // years of RFC 3339
+	{"config/error.go", "up to 32", ""},                       // the form of a region
+	{"query/validate.go", "up to 31", ""},                     // the form of a name
 }
 
 // TestMessages checks that messages and descriptions write a limit with the functions of this package. A literal would stay when the
@@ -146,7 +153,7 @@ func TestMessages(t *testing.T) {
 				return true
 			}
 		found:
-			for _, got := range figure.FindAllString(text.Value, -1) {
+			for _, got := range append(figure.FindAllString(text.Value, -1), bound.FindAllString(figure.ReplaceAllString(text.Value, ""), -1)...) {
 				for i, known := range figures {
 					if strings.HasPrefix(path, known.path) && got == known.figure {
 						used[i] = true

@@ -6,6 +6,7 @@
 package notify
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -121,7 +122,7 @@ func (d *Destination) Check(guard *egress.Guard, ends Endpoints, secret bool) er
 		d.Config.Hint, _, _ = strings.Cut(d.Secrets.BotToken, ":")
 	case Email:
 		if n := len(d.Config.MemberUserIDs); n < 1 || n > limits.DestinationMembers {
-			return &FieldError{"member_user_ids", "must name 1 to 10 members"}
+			return &FieldError{"member_user_ids", fmt.Sprintf("must name 1 to %d members", limits.DestinationMembers)}
 		}
 	case Chat:
 		if d.Config.Workspace == "" {

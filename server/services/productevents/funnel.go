@@ -72,8 +72,8 @@ func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err e
 	if f.Window, err = query.NewWindow(req.GetStartTime(), req.GetEndTime(), limits.ActivityWindow); err != nil {
 		return f, err
 	}
-	if n := len(req.GetSteps()); n == 0 || n > 10 {
-		return f, apierr.New(apierr.InvalidRequest, "steps must hold 1 to 10 steps.", apierr.Param("steps"))
+	if n := len(req.GetSteps()); n == 0 || n > limits.FunnelSteps {
+		return f, apierr.New(apierr.InvalidRequest, fmt.Sprintf("steps must hold 1 to %d steps.", limits.FunnelSteps), apierr.Param("steps"))
 	}
 	for i, s := range req.GetSteps() {
 		at := fmt.Sprintf("steps[%d]", i)

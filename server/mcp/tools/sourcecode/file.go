@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -35,7 +36,7 @@ type readSourceFileArgs struct {
 func newReadSourceFile(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[fileResult](&tool.Tool{
 		Name: "read_source_file", View: page, Title: "Read a source file", OpenWorld: true,
-		Description: "Read up to 400 lines of a file at a branch, tag or commit.",
+		Description: "Read up to " + limits.Number(limits.SourceLines) + " lines of a file at a branch, tag or commit.",
 		Run: tool.With(func(ctx context.Context, a *readSourceFileArgs) (*tool.Answer, error) {
 			repo, err := repository(ctx, s, a.Repository)
 			if err != nil {

@@ -98,7 +98,7 @@ func ofAttribute(group string) bool { return strings.HasSuffix(group, "attribute
 
 // Describe lists the ways to group.
 func (grouping) Describe() string {
-	return "At most 5 of " + strings.Join(groupings(), ", ") + " (both need attribute_key), attr.KEY, resource.KEY, none."
+	return "At most " + limits.Number(limits.GroupBy) + " of " + strings.Join(groupings(), ", ") + " (both need attribute_key), attr.KEY, resource.KEY, none."
 }
 
 func newQueryData(s *tool.Clients) (*tool.Tool, error) {
