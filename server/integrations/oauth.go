@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// AuthorizeURL adds a request for a code to the page on which a person agrees (RFC 6749 section 4.1.1, with the code challenge of RFC 7636).
+// AuthorizeURL adds the request for a code to the page on which a person agrees (RFC 6749 section 4.1.1, with the challenge of RFC 7636).
 func AuthorizeURL(page *url.URL, clientID string, scopes []string, state, challenge, redirectURI string) string {
 	u := *page
 	u.RawQuery = url.Values{
