@@ -115,6 +115,7 @@ var bounds = []struct {
 	{float64(limits.Apdex / time.Millisecond), "apdex_threshold_ms"},
 	{float64(limits.SlowSpan / time.Millisecond), "always_keep_slow_spans_ms"},
 	{limits.TimeseriesWindow.Seconds(), "bucket_seconds"},
+	{limits.SearchWindow.Seconds(), "QueryTraceDistributionRequest.bucket_seconds"},
 	{limits.Day.Seconds(), "GetErrorEventRequest.bucket_seconds"},
 	{limits.ActivityWindow.Seconds(), "window_seconds"},
 	{limits.ServiceWindow.Seconds(), "granularity_seconds"},

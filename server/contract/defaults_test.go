@@ -31,6 +31,7 @@ var defaults = []struct {
 	{limits.DefaultServiceBuckets, "GetServiceOverviewRequest.bucket_seconds GetServiceApdexRequest.bucket_seconds " +
 		"ListServiceReleasesRequest.bucket_seconds"},
 	{limits.DefaultErrorBuckets, "GetErrorEventRequest.bucket_seconds"},
+	{limits.DefaultDistributionColumns, "QueryTraceDistributionRequest.bucket_seconds"},
 	{limits.DefaultSQLIntervals, "granularity_seconds"},
 	{limits.DefaultSQLRows, "max_rows"},
 	{float64(limits.DefaultApdex.Milliseconds()), "apdex_threshold_ms"},

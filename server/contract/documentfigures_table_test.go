@@ -96,7 +96,9 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.CLIKey), "sign-in.md"},
 	{limits.Lasts(limits.ScrapeBackoff), "scraping.md"},
 	{limits.Lasts(limits.ScrapeTimeout), "scraping.md"},
-	{limits.Lasts(limits.SearchWindow), "incidents.md"},
+	{limits.Lasts(limits.SearchWindow), "incidents.md reads.md"},
+	{limits.Number(limits.DistributionColumns), "reads.md"},
+	{limits.Number(limits.DistributionRows), "reads.md"},
 	{limits.Lasts(limits.ReleaseWindow), "incidents.md"},
 	// The statistics of package diagnose.
 	{limits.Lasts(time.Minute), "incidents.md"},

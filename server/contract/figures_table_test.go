@@ -36,6 +36,7 @@ var boundFigures = []struct{ figure, paths string }{
 		"QueryProductEventTimeseriesRequest.bucket_seconds QueryTimeseriesRequest.bucket_seconds " +
 		"QueryTraceTimeseriesRequest.bucket_seconds"},
 	{limits.Number(limits.DefaultErrorBuckets), "GetErrorEventRequest.bucket_seconds"},
+	{limits.Number(limits.DistributionColumns), "QueryTraceDistributionRequest.bucket_seconds"},
 	{limits.Number(limits.MinPasswordLength) + " characters", "AcceptInvitationRequest.password"},
 	{limits.Lasts(limits.SQLTime), "SqlService.RunSql"},
 	{limits.Number(limits.FeedbackDetails) + " characters", "CreateAgentFeedbackRequest.details"},
@@ -113,6 +114,7 @@ var boundFigures = []struct{ figure, paths string }{
 		"DiagnosisService.SearchSlowerOperations GetAgentToolErrorRequest.end_time " +
 		"GetAgentToolsOverviewRequest.end_time LogsService.SearchLogFacets LogsService.SearchLogs " +
 		"SearchAgentSessionsRequest.end_time SearchLogFacetsRequest.end_time SearchLogsRequest.end_time " +
+		"QueryTraceDistributionRequest.end_time TracesService.QueryTraceDistribution " +
 		"SearchSlowerOperationsRequest.end_time SearchTraceFacetsRequest.end_time SearchTracesRequest.end_time " +
 		"ShareService.ResolveShareWidgetData TracesService.SearchTraceFacets TracesService.SearchTraces"},
 	{limits.Lasts(limits.InvitationLink), "OrganizationService.CreateInvitation"},

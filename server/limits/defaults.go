@@ -12,7 +12,9 @@ const (
 	DefaultServiceBuckets = 40
 	DefaultErrorBuckets   = 48
 	DefaultSQLIntervals   = 30
-	DefaultApdex          = 500 * time.Millisecond
+	// DefaultDistributionColumns is for a distribution of durations.
+	DefaultDistributionColumns = 60
+	DefaultApdex               = 500 * time.Millisecond
 	// LeastBucket is the shortest bucket of a chart of one service or error.
 	LeastBucket             = time.Minute
 	DefaultSkeletonSpans    = 5000
@@ -48,6 +50,7 @@ func defaults() []Limit {
 		count("DefaultBuckets", DefaultBuckets, "A chart has about %s buckets when a request does not say how long they are."),
 		count("DefaultServiceBuckets", DefaultServiceBuckets, "A chart of one service then has about %s buckets."),
 		count("DefaultErrorBuckets", DefaultErrorBuckets, "The occurrences of one error then have at most %s buckets."),
+		count("DefaultDistributionColumns", DefaultDistributionColumns, "A distribution of durations then has about %s columns."),
 		count("DefaultSQLIntervals", DefaultSQLIntervals, "The window of a SQL statement has about %s intervals when a request does not say how long they are."),
 		lasts("DefaultApdex", DefaultApdex, "The threshold of an Apdex is %s when a request has none."),
 		lasts("LeastBucket", LeastBucket, "A bucket in a chart of one service or error lasts at least %s."),

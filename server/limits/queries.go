@@ -10,6 +10,9 @@ const (
 	GroupBy = 5
 	// Buckets is the number of points of a series.
 	Buckets = 1500
+	// DistributionColumns is the number of columns of a distribution of durations, DistributionRows that of its rows.
+	DistributionColumns = 200
+	DistributionRows    = 122
 	// BreakdownRows and Series are the largest a request may ask for. DefaultSignalBreakdownRows is for the methods about one signal,
 	// DefaultBreakdownRows for QueryBreakdown and dashboards.
 	DefaultBreakdownRows       = 10
@@ -101,6 +104,8 @@ func queries() []Limit {
 		count("Queries", Queries, "A request or widget runs at most %[1]s queries and computes at most %[1]s formulas."),
 		count("GroupBy", GroupBy, "A query groups by at most %s fields."),
 		count("Buckets", Buckets, "A chart has at most %s buckets."),
+		count("DistributionColumns", DistributionColumns, "A distribution of durations has at most %s columns of time."),
+		count("DistributionRows", DistributionRows, "Each of them has at most %s rows of durations."),
 		count(
 			"DefaultBreakdownRows",
 			DefaultBreakdownRows,

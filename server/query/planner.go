@@ -1,6 +1,8 @@
 package query
 
 import (
+	"time"
+
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
@@ -12,6 +14,11 @@ func newPlanner() planner { return planner{&sqlbuild.Builder{}} }
 // FilterSQL prints a valid filter as conditions that must all hold.
 func FilterSQL(b *sqlbuild.Builder, s Source, f Filter) sqlbuild.Conditions {
 	return planner{b}.filter(s, f)
+}
+
+// BucketSQL is the start of the bucket that contains a time. The last bucket of the window includes its end.
+func BucketSQL(b *sqlbuild.Builder, column string, w Window, bucket time.Duration) string {
+	return planner{b}.bucketSQL(column, w, bucket)
 }
 
 // TextSQL prints the value of a field as text, and the condition that a row has the field. The text is empty in rows without the

@@ -922,7 +922,7 @@ var File_svc_v2_traces_proto protoreflect.FileDescriptor
 
 const file_svc_v2_traces_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x19svc/v2/trace_series.proto\"\x8c\x02\n" +
+	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x1fsvc/v2/trace_distribution.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x19svc/v2/trace_series.proto\"\x8c\x02\n" +
 	"\x13SearchTracesRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1033,7 +1033,7 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"attributes\x1a=\n" +
 	"\x0fAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xa5\x0e\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xbf\x10\n" +
 	"\rTracesService\x12\x82\x02\n" +
 	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xb6\x01\xf2\xf9\x18\x95\x01\n" +
 	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xe0\x01\n" +
@@ -1050,7 +1050,9 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"\x14QueryTraceTimeseries\x12#.svc.v2.QueryTraceTimeseriesRequest\x1a\x17.svc.v2.TraceTimeseries\"\xb6\x01\xf2\xf9\x18\x91\x01\n" +
 	"\x14queryTraceTimeseries\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/traces/timeseries\x12\x8c\x02\n" +
 	"\x13QueryTraceBreakdown\x12\".svc.v2.QueryTraceBreakdownRequest\x1a\x16.svc.v2.TraceBreakdown\"\xb8\x01\xf2\xf9\x18\x94\x01\n" +
-	"\x13queryTraceBreakdown\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/traces/breakdownB\x8a\x01\n" +
+	"\x13queryTraceBreakdown\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2%TelemetryBreakdownFilterRequiredError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x19:\x01*\"\x14/v2/traces/breakdown\x12\x97\x02\n" +
+	"\x16QueryTraceDistribution\x12%.svc.v2.QueryTraceDistributionRequest\x1a\x19.svc.v2.TraceDistribution\"\xba\x01\xf2\xf9\x18\x93\x01\n" +
+	"\x16queryTraceDistribution\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/v2/traces/distributionB\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vTracesProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 
@@ -1068,31 +1070,33 @@ func file_svc_v2_traces_proto_rawDescGZIP() []byte {
 
 var file_svc_v2_traces_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_svc_v2_traces_proto_goTypes = []any{
-	(*SearchTracesRequest)(nil),         // 0: svc.v2.SearchTracesRequest
-	(*SearchTracesResponse)(nil),        // 1: svc.v2.SearchTracesResponse
-	(*SearchTraceFacetsRequest)(nil),    // 2: svc.v2.SearchTraceFacetsRequest
-	(*TraceSummary)(nil),                // 3: svc.v2.TraceSummary
-	(*GetTraceRequest)(nil),             // 4: svc.v2.GetTraceRequest
-	(*Trace)(nil),                       // 5: svc.v2.Trace
-	(*Span)(nil),                        // 6: svc.v2.Span
-	(*SpanEvent)(nil),                   // 7: svc.v2.SpanEvent
-	(*SpanLink)(nil),                    // 8: svc.v2.SpanLink
-	nil,                                 // 9: svc.v2.Span.AttributesEntry
-	nil,                                 // 10: svc.v2.Span.ResourceAttributesEntry
-	nil,                                 // 11: svc.v2.SpanEvent.AttributesEntry
-	nil,                                 // 12: svc.v2.SpanLink.AttributesEntry
-	(*timestamppb.Timestamp)(nil),       // 13: google.protobuf.Timestamp
-	(*TraceFilters)(nil),                // 14: svc.v2.TraceFilters
-	(*SummarizeTracesRequest)(nil),      // 15: svc.v2.SummarizeTracesRequest
-	(*GetSpanRequest)(nil),              // 16: svc.v2.GetSpanRequest
-	(*GetTraceSkeletonRequest)(nil),     // 17: svc.v2.GetTraceSkeletonRequest
-	(*QueryTraceTimeseriesRequest)(nil), // 18: svc.v2.QueryTraceTimeseriesRequest
-	(*QueryTraceBreakdownRequest)(nil),  // 19: svc.v2.QueryTraceBreakdownRequest
-	(*SummarizeTracesResponse)(nil),     // 20: svc.v2.SummarizeTracesResponse
-	(*TraceSkeleton)(nil),               // 21: svc.v2.TraceSkeleton
-	(*FacetList)(nil),                   // 22: svc.v2.FacetList
-	(*TraceTimeseries)(nil),             // 23: svc.v2.TraceTimeseries
-	(*TraceBreakdown)(nil),              // 24: svc.v2.TraceBreakdown
+	(*SearchTracesRequest)(nil),           // 0: svc.v2.SearchTracesRequest
+	(*SearchTracesResponse)(nil),          // 1: svc.v2.SearchTracesResponse
+	(*SearchTraceFacetsRequest)(nil),      // 2: svc.v2.SearchTraceFacetsRequest
+	(*TraceSummary)(nil),                  // 3: svc.v2.TraceSummary
+	(*GetTraceRequest)(nil),               // 4: svc.v2.GetTraceRequest
+	(*Trace)(nil),                         // 5: svc.v2.Trace
+	(*Span)(nil),                          // 6: svc.v2.Span
+	(*SpanEvent)(nil),                     // 7: svc.v2.SpanEvent
+	(*SpanLink)(nil),                      // 8: svc.v2.SpanLink
+	nil,                                   // 9: svc.v2.Span.AttributesEntry
+	nil,                                   // 10: svc.v2.Span.ResourceAttributesEntry
+	nil,                                   // 11: svc.v2.SpanEvent.AttributesEntry
+	nil,                                   // 12: svc.v2.SpanLink.AttributesEntry
+	(*timestamppb.Timestamp)(nil),         // 13: google.protobuf.Timestamp
+	(*TraceFilters)(nil),                  // 14: svc.v2.TraceFilters
+	(*SummarizeTracesRequest)(nil),        // 15: svc.v2.SummarizeTracesRequest
+	(*GetSpanRequest)(nil),                // 16: svc.v2.GetSpanRequest
+	(*GetTraceSkeletonRequest)(nil),       // 17: svc.v2.GetTraceSkeletonRequest
+	(*QueryTraceTimeseriesRequest)(nil),   // 18: svc.v2.QueryTraceTimeseriesRequest
+	(*QueryTraceBreakdownRequest)(nil),    // 19: svc.v2.QueryTraceBreakdownRequest
+	(*QueryTraceDistributionRequest)(nil), // 20: svc.v2.QueryTraceDistributionRequest
+	(*SummarizeTracesResponse)(nil),       // 21: svc.v2.SummarizeTracesResponse
+	(*TraceSkeleton)(nil),                 // 22: svc.v2.TraceSkeleton
+	(*FacetList)(nil),                     // 23: svc.v2.FacetList
+	(*TraceTimeseries)(nil),               // 24: svc.v2.TraceTimeseries
+	(*TraceBreakdown)(nil),                // 25: svc.v2.TraceBreakdown
+	(*TraceDistribution)(nil),             // 26: svc.v2.TraceDistribution
 }
 var file_svc_v2_traces_proto_depIdxs = []int32{
 	13, // 0: svc.v2.SearchTracesRequest.start_time:type_name -> google.protobuf.Timestamp
@@ -1123,16 +1127,18 @@ var file_svc_v2_traces_proto_depIdxs = []int32{
 	2,  // 25: svc.v2.TracesService.SearchTraceFacets:input_type -> svc.v2.SearchTraceFacetsRequest
 	18, // 26: svc.v2.TracesService.QueryTraceTimeseries:input_type -> svc.v2.QueryTraceTimeseriesRequest
 	19, // 27: svc.v2.TracesService.QueryTraceBreakdown:input_type -> svc.v2.QueryTraceBreakdownRequest
-	1,  // 28: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
-	20, // 29: svc.v2.TracesService.SummarizeTraces:output_type -> svc.v2.SummarizeTracesResponse
-	5,  // 30: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
-	6,  // 31: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
-	21, // 32: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
-	22, // 33: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
-	23, // 34: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
-	24, // 35: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
-	28, // [28:36] is the sub-list for method output_type
-	20, // [20:28] is the sub-list for method input_type
+	20, // 28: svc.v2.TracesService.QueryTraceDistribution:input_type -> svc.v2.QueryTraceDistributionRequest
+	1,  // 29: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
+	21, // 30: svc.v2.TracesService.SummarizeTraces:output_type -> svc.v2.SummarizeTracesResponse
+	5,  // 31: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
+	6,  // 32: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
+	22, // 33: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
+	23, // 34: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
+	24, // 35: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
+	25, // 36: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
+	26, // 37: svc.v2.TracesService.QueryTraceDistribution:output_type -> svc.v2.TraceDistribution
+	29, // [29:38] is the sub-list for method output_type
+	20, // [20:29] is the sub-list for method input_type
 	20, // [20:20] is the sub-list for extension type_name
 	20, // [20:20] is the sub-list for extension extendee
 	0,  // [0:20] is the sub-list for field type_name
@@ -1144,6 +1150,7 @@ func file_svc_v2_traces_proto_init() {
 		return
 	}
 	file_svc_v2_facets_proto_init()
+	file_svc_v2_trace_distribution_proto_init()
 	file_svc_v2_trace_filters_proto_init()
 	file_svc_v2_trace_reads_proto_init()
 	file_svc_v2_trace_series_proto_init()

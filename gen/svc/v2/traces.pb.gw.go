@@ -318,6 +318,33 @@ func local_request_TracesService_QueryTraceBreakdown_0(ctx context.Context, mars
 	return msg, metadata, err
 }
 
+func request_TracesService_QueryTraceDistribution_0(ctx context.Context, marshaler runtime.Marshaler, client TracesServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq QueryTraceDistributionRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.QueryTraceDistribution(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TracesService_QueryTraceDistribution_0(ctx context.Context, marshaler runtime.Marshaler, server TracesServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq QueryTraceDistributionRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.QueryTraceDistribution(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 // RegisterTracesServiceHandlerServer registers the http handlers for service TracesService to "mux".
 // UnaryRPC     :call TracesServiceServer directly.
 // StreamingRPC :currently unsupported pending https://github.com/grpc/grpc-go/issues/906.
@@ -463,6 +490,26 @@ func RegisterTracesServiceHandlerServer(ctx context.Context, mux *runtime.ServeM
 			return
 		}
 		forward_TracesService_QueryTraceBreakdown_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_TracesService_QueryTraceDistribution_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/svc.v2.TracesService/QueryTraceDistribution", runtime.WithHTTPPathPattern("/v2/traces/distribution"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TracesService_QueryTraceDistribution_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TracesService_QueryTraceDistribution_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 
 	return nil
@@ -623,25 +670,44 @@ func RegisterTracesServiceHandlerClient(ctx context.Context, mux *runtime.ServeM
 		}
 		forward_TracesService_QueryTraceBreakdown_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_TracesService_QueryTraceDistribution_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/svc.v2.TracesService/QueryTraceDistribution", runtime.WithHTTPPathPattern("/v2/traces/distribution"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TracesService_QueryTraceDistribution_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TracesService_QueryTraceDistribution_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	return nil
 }
 
 var (
-	pattern_TracesService_SearchTraces_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "search"}, ""))
-	pattern_TracesService_GetTrace_0             = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v2", "traces", "trace_id"}, ""))
-	pattern_TracesService_GetSpan_0              = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v2", "traces", "trace_id", "spans", "span_id"}, ""))
-	pattern_TracesService_GetTraceSkeleton_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3}, []string{"v2", "traces", "trace_id", "skeleton"}, ""))
-	pattern_TracesService_SearchTraceFacets_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v2", "traces", "facets", "search"}, ""))
-	pattern_TracesService_QueryTraceTimeseries_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "timeseries"}, ""))
-	pattern_TracesService_QueryTraceBreakdown_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "breakdown"}, ""))
+	pattern_TracesService_SearchTraces_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "search"}, ""))
+	pattern_TracesService_GetTrace_0               = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v2", "traces", "trace_id"}, ""))
+	pattern_TracesService_GetSpan_0                = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v2", "traces", "trace_id", "spans", "span_id"}, ""))
+	pattern_TracesService_GetTraceSkeleton_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3}, []string{"v2", "traces", "trace_id", "skeleton"}, ""))
+	pattern_TracesService_SearchTraceFacets_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v2", "traces", "facets", "search"}, ""))
+	pattern_TracesService_QueryTraceTimeseries_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "timeseries"}, ""))
+	pattern_TracesService_QueryTraceBreakdown_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "breakdown"}, ""))
+	pattern_TracesService_QueryTraceDistribution_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "distribution"}, ""))
 )
 
 var (
-	forward_TracesService_SearchTraces_0         = runtime.ForwardResponseMessage
-	forward_TracesService_GetTrace_0             = runtime.ForwardResponseMessage
-	forward_TracesService_GetSpan_0              = runtime.ForwardResponseMessage
-	forward_TracesService_GetTraceSkeleton_0     = runtime.ForwardResponseMessage
-	forward_TracesService_SearchTraceFacets_0    = runtime.ForwardResponseMessage
-	forward_TracesService_QueryTraceTimeseries_0 = runtime.ForwardResponseMessage
-	forward_TracesService_QueryTraceBreakdown_0  = runtime.ForwardResponseMessage
+	forward_TracesService_SearchTraces_0           = runtime.ForwardResponseMessage
+	forward_TracesService_GetTrace_0               = runtime.ForwardResponseMessage
+	forward_TracesService_GetSpan_0                = runtime.ForwardResponseMessage
+	forward_TracesService_GetTraceSkeleton_0       = runtime.ForwardResponseMessage
+	forward_TracesService_SearchTraceFacets_0      = runtime.ForwardResponseMessage
+	forward_TracesService_QueryTraceTimeseries_0   = runtime.ForwardResponseMessage
+	forward_TracesService_QueryTraceBreakdown_0    = runtime.ForwardResponseMessage
+	forward_TracesService_QueryTraceDistribution_0 = runtime.ForwardResponseMessage
 )

@@ -19,14 +19,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	TracesService_SearchTraces_FullMethodName         = "/svc.v2.TracesService/SearchTraces"
-	TracesService_SummarizeTraces_FullMethodName      = "/svc.v2.TracesService/SummarizeTraces"
-	TracesService_GetTrace_FullMethodName             = "/svc.v2.TracesService/GetTrace"
-	TracesService_GetSpan_FullMethodName              = "/svc.v2.TracesService/GetSpan"
-	TracesService_GetTraceSkeleton_FullMethodName     = "/svc.v2.TracesService/GetTraceSkeleton"
-	TracesService_SearchTraceFacets_FullMethodName    = "/svc.v2.TracesService/SearchTraceFacets"
-	TracesService_QueryTraceTimeseries_FullMethodName = "/svc.v2.TracesService/QueryTraceTimeseries"
-	TracesService_QueryTraceBreakdown_FullMethodName  = "/svc.v2.TracesService/QueryTraceBreakdown"
+	TracesService_SearchTraces_FullMethodName           = "/svc.v2.TracesService/SearchTraces"
+	TracesService_SummarizeTraces_FullMethodName        = "/svc.v2.TracesService/SummarizeTraces"
+	TracesService_GetTrace_FullMethodName               = "/svc.v2.TracesService/GetTrace"
+	TracesService_GetSpan_FullMethodName                = "/svc.v2.TracesService/GetSpan"
+	TracesService_GetTraceSkeleton_FullMethodName       = "/svc.v2.TracesService/GetTraceSkeleton"
+	TracesService_SearchTraceFacets_FullMethodName      = "/svc.v2.TracesService/SearchTraceFacets"
+	TracesService_QueryTraceTimeseries_FullMethodName   = "/svc.v2.TracesService/QueryTraceTimeseries"
+	TracesService_QueryTraceBreakdown_FullMethodName    = "/svc.v2.TracesService/QueryTraceBreakdown"
+	TracesService_QueryTraceDistribution_FullMethodName = "/svc.v2.TracesService/QueryTraceDistribution"
 )
 
 // TracesServiceClient is the client API for TracesService service.
@@ -73,6 +74,11 @@ type TracesServiceClient interface {
 	//
 	// Returns one value for each group of the spans of a window of at most 30 days, the largest first.
 	QueryTraceBreakdown(ctx context.Context, in *QueryTraceBreakdownRequest, opts ...grpc.CallOption) (*TraceBreakdown, error)
+	// Query the distribution of durations.
+	//
+	// Counts the spans of a window of at most 7 days by start time and by duration on a logarithmic scale, with those that failed. A span
+	// counts as often as its sampling ratio says. Draw a heatmap from it.
+	QueryTraceDistribution(ctx context.Context, in *QueryTraceDistributionRequest, opts ...grpc.CallOption) (*TraceDistribution, error)
 }
 
 type tracesServiceClient struct {
@@ -163,6 +169,16 @@ func (c *tracesServiceClient) QueryTraceBreakdown(ctx context.Context, in *Query
 	return out, nil
 }
 
+func (c *tracesServiceClient) QueryTraceDistribution(ctx context.Context, in *QueryTraceDistributionRequest, opts ...grpc.CallOption) (*TraceDistribution, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(TraceDistribution)
+	err := c.cc.Invoke(ctx, TracesService_QueryTraceDistribution_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // TracesServiceServer is the server API for TracesService service.
 // All implementations must embed UnimplementedTracesServiceServer
 // for forward compatibility.
@@ -207,6 +223,11 @@ type TracesServiceServer interface {
 	//
 	// Returns one value for each group of the spans of a window of at most 30 days, the largest first.
 	QueryTraceBreakdown(context.Context, *QueryTraceBreakdownRequest) (*TraceBreakdown, error)
+	// Query the distribution of durations.
+	//
+	// Counts the spans of a window of at most 7 days by start time and by duration on a logarithmic scale, with those that failed. A span
+	// counts as often as its sampling ratio says. Draw a heatmap from it.
+	QueryTraceDistribution(context.Context, *QueryTraceDistributionRequest) (*TraceDistribution, error)
 	mustEmbedUnimplementedTracesServiceServer()
 }
 
@@ -240,6 +261,9 @@ func (UnimplementedTracesServiceServer) QueryTraceTimeseries(context.Context, *Q
 }
 func (UnimplementedTracesServiceServer) QueryTraceBreakdown(context.Context, *QueryTraceBreakdownRequest) (*TraceBreakdown, error) {
 	return nil, status.Error(codes.Unimplemented, "method QueryTraceBreakdown not implemented")
+}
+func (UnimplementedTracesServiceServer) QueryTraceDistribution(context.Context, *QueryTraceDistributionRequest) (*TraceDistribution, error) {
+	return nil, status.Error(codes.Unimplemented, "method QueryTraceDistribution not implemented")
 }
 func (UnimplementedTracesServiceServer) mustEmbedUnimplementedTracesServiceServer() {}
 func (UnimplementedTracesServiceServer) testEmbeddedByValue()                       {}
@@ -406,6 +430,24 @@ func _TracesService_QueryTraceBreakdown_Handler(srv interface{}, ctx context.Con
 	return interceptor(ctx, in, info, handler)
 }
 
+func _TracesService_QueryTraceDistribution_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(QueryTraceDistributionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TracesServiceServer).QueryTraceDistribution(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TracesService_QueryTraceDistribution_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TracesServiceServer).QueryTraceDistribution(ctx, req.(*QueryTraceDistributionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // TracesService_ServiceDesc is the grpc.ServiceDesc for TracesService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -444,6 +486,10 @@ var TracesService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "QueryTraceBreakdown",
 			Handler:    _TracesService_QueryTraceBreakdown_Handler,
+		},
+		{
+			MethodName: "QueryTraceDistribution",
+			Handler:    _TracesService_QueryTraceDistribution_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

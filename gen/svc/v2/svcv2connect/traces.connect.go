@@ -55,6 +55,9 @@ const (
 	// TracesServiceQueryTraceBreakdownProcedure is the fully-qualified name of the TracesService's
 	// QueryTraceBreakdown RPC.
 	TracesServiceQueryTraceBreakdownProcedure = "/svc.v2.TracesService/QueryTraceBreakdown"
+	// TracesServiceQueryTraceDistributionProcedure is the fully-qualified name of the TracesService's
+	// QueryTraceDistribution RPC.
+	TracesServiceQueryTraceDistributionProcedure = "/svc.v2.TracesService/QueryTraceDistribution"
 )
 
 // TracesServiceClient is a client for the svc.v2.TracesService service.
@@ -97,6 +100,11 @@ type TracesServiceClient interface {
 	//
 	// Returns one value for each group of the spans of a window of at most 30 days, the largest first.
 	QueryTraceBreakdown(context.Context, *v2.QueryTraceBreakdownRequest) (*v2.TraceBreakdown, error)
+	// Query the distribution of durations.
+	//
+	// Counts the spans of a window of at most 7 days by start time and by duration on a logarithmic scale, with those that failed. A span
+	// counts as often as its sampling ratio says. Draw a heatmap from it.
+	QueryTraceDistribution(context.Context, *v2.QueryTraceDistributionRequest) (*v2.TraceDistribution, error)
 }
 
 // NewTracesServiceClient constructs a client for the svc.v2.TracesService service. By default, it
@@ -158,19 +166,26 @@ func NewTracesServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(tracesServiceMethods.ByName("QueryTraceBreakdown")),
 			connect.WithClientOptions(opts...),
 		),
+		queryTraceDistribution: connect.NewClient[v2.QueryTraceDistributionRequest, v2.TraceDistribution](
+			httpClient,
+			baseURL+TracesServiceQueryTraceDistributionProcedure,
+			connect.WithSchema(tracesServiceMethods.ByName("QueryTraceDistribution")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // tracesServiceClient implements TracesServiceClient.
 type tracesServiceClient struct {
-	searchTraces         *connect.Client[v2.SearchTracesRequest, v2.SearchTracesResponse]
-	summarizeTraces      *connect.Client[v2.SummarizeTracesRequest, v2.SummarizeTracesResponse]
-	getTrace             *connect.Client[v2.GetTraceRequest, v2.Trace]
-	getSpan              *connect.Client[v2.GetSpanRequest, v2.Span]
-	getTraceSkeleton     *connect.Client[v2.GetTraceSkeletonRequest, v2.TraceSkeleton]
-	searchTraceFacets    *connect.Client[v2.SearchTraceFacetsRequest, v2.FacetList]
-	queryTraceTimeseries *connect.Client[v2.QueryTraceTimeseriesRequest, v2.TraceTimeseries]
-	queryTraceBreakdown  *connect.Client[v2.QueryTraceBreakdownRequest, v2.TraceBreakdown]
+	searchTraces           *connect.Client[v2.SearchTracesRequest, v2.SearchTracesResponse]
+	summarizeTraces        *connect.Client[v2.SummarizeTracesRequest, v2.SummarizeTracesResponse]
+	getTrace               *connect.Client[v2.GetTraceRequest, v2.Trace]
+	getSpan                *connect.Client[v2.GetSpanRequest, v2.Span]
+	getTraceSkeleton       *connect.Client[v2.GetTraceSkeletonRequest, v2.TraceSkeleton]
+	searchTraceFacets      *connect.Client[v2.SearchTraceFacetsRequest, v2.FacetList]
+	queryTraceTimeseries   *connect.Client[v2.QueryTraceTimeseriesRequest, v2.TraceTimeseries]
+	queryTraceBreakdown    *connect.Client[v2.QueryTraceBreakdownRequest, v2.TraceBreakdown]
+	queryTraceDistribution *connect.Client[v2.QueryTraceDistributionRequest, v2.TraceDistribution]
 }
 
 // SearchTraces calls svc.v2.TracesService.SearchTraces.
@@ -245,6 +260,15 @@ func (c *tracesServiceClient) QueryTraceBreakdown(ctx context.Context, req *v2.Q
 	return nil, err
 }
 
+// QueryTraceDistribution calls svc.v2.TracesService.QueryTraceDistribution.
+func (c *tracesServiceClient) QueryTraceDistribution(ctx context.Context, req *v2.QueryTraceDistributionRequest) (*v2.TraceDistribution, error) {
+	response, err := c.queryTraceDistribution.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // TracesServiceHandler is an implementation of the svc.v2.TracesService service.
 type TracesServiceHandler interface {
 	// Search traces.
@@ -285,6 +309,11 @@ type TracesServiceHandler interface {
 	//
 	// Returns one value for each group of the spans of a window of at most 30 days, the largest first.
 	QueryTraceBreakdown(context.Context, *v2.QueryTraceBreakdownRequest) (*v2.TraceBreakdown, error)
+	// Query the distribution of durations.
+	//
+	// Counts the spans of a window of at most 7 days by start time and by duration on a logarithmic scale, with those that failed. A span
+	// counts as often as its sampling ratio says. Draw a heatmap from it.
+	QueryTraceDistribution(context.Context, *v2.QueryTraceDistributionRequest) (*v2.TraceDistribution, error)
 }
 
 // NewTracesServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -342,6 +371,12 @@ func NewTracesServiceHandler(svc TracesServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(tracesServiceMethods.ByName("QueryTraceBreakdown")),
 		connect.WithHandlerOptions(opts...),
 	)
+	tracesServiceQueryTraceDistributionHandler := connect.NewUnaryHandlerSimple(
+		TracesServiceQueryTraceDistributionProcedure,
+		svc.QueryTraceDistribution,
+		connect.WithSchema(tracesServiceMethods.ByName("QueryTraceDistribution")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/svc.v2.TracesService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case TracesServiceSearchTracesProcedure:
@@ -360,6 +395,8 @@ func NewTracesServiceHandler(svc TracesServiceHandler, opts ...connect.HandlerOp
 			tracesServiceQueryTraceTimeseriesHandler.ServeHTTP(w, r)
 		case TracesServiceQueryTraceBreakdownProcedure:
 			tracesServiceQueryTraceBreakdownHandler.ServeHTTP(w, r)
+		case TracesServiceQueryTraceDistributionProcedure:
+			tracesServiceQueryTraceDistributionHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -399,4 +436,8 @@ func (UnimplementedTracesServiceHandler) QueryTraceTimeseries(context.Context, *
 
 func (UnimplementedTracesServiceHandler) QueryTraceBreakdown(context.Context, *v2.QueryTraceBreakdownRequest) (*v2.TraceBreakdown, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.QueryTraceBreakdown is not implemented"))
+}
+
+func (UnimplementedTracesServiceHandler) QueryTraceDistribution(context.Context, *v2.QueryTraceDistributionRequest) (*v2.TraceDistribution, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.QueryTraceDistribution is not implemented"))
 }

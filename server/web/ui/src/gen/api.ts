@@ -250,6 +250,7 @@ export interface Calls {
   "TracesService/GetTrace": [GetTraceRequest, Trace];
   "TracesService/GetTraceSkeleton": [GetTraceSkeletonRequest, TraceSkeleton];
   "TracesService/QueryTraceBreakdown": [QueryTraceBreakdownRequest, TraceBreakdown];
+  "TracesService/QueryTraceDistribution": [QueryTraceDistributionRequest, TraceDistribution];
   "TracesService/QueryTraceTimeseries": [QueryTraceTimeseriesRequest, TraceTimeseries];
   "TracesService/SearchTraceFacets": [SearchTraceFacetsRequest, FacetList];
   "TracesService/SearchTraces": [SearchTracesRequest, SearchTracesResponse];
@@ -4217,6 +4218,14 @@ export interface QueryTraceBreakdownRequest {
   where?: string;
 }
 
+export interface QueryTraceDistributionRequest {
+  startTime?: string;
+  endTime?: string;
+  filters?: TraceFilters;
+  bucketSeconds?: number;
+  where?: string;
+}
+
 export interface QueryTraceTimeseriesRequest {
   startTime?: string;
   endTime?: string;
@@ -5709,6 +5718,29 @@ export interface TraceCriticalPath {
   steps?: Array<CriticalStep>;
   repeatedOperations?: Array<RepeatedOperation>;
   truncated?: boolean;
+}
+
+export interface TraceDistribution {
+  object?: "trace_distribution";
+  startTime?: string;
+  endTime?: string;
+  bucketSeconds?: number;
+  boundsMs?: Array<number>;
+  count?: number;
+  errorCount?: number;
+  receivedCount?: number;
+  data?: Array<TraceDistributionColumn>;
+}
+
+export interface TraceDistributionCell {
+  row?: number;
+  count?: number;
+  errorCount?: number;
+}
+
+export interface TraceDistributionColumn {
+  timestamp?: string;
+  cells?: Array<TraceDistributionCell>;
 }
 
 export interface TraceFigures {
