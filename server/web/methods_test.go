@@ -57,7 +57,6 @@ var noPage = map[string]string{
 	"OrganizationService/AcceptInvitation":                  signedIn,
 	"OrganizationService/PreviewInvitation":                 signedIn,
 	"ProductEventsService/ListProductEvents":                another,
-	"QueryService/QueryBreakdown":                           byHand,
 	"ScrapeTargetsService/GetScrapeTarget":                  another,
 	"ServicesService/GetService":                            another,
 	"SourceCodeService/CompareSourceCommits":                agents,

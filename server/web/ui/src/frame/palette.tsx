@@ -114,6 +114,8 @@ const keys: Array<[string, string]> = [
   ["n N", "next and previous error of a trace"],
   ["Enter", "open"],
   ["Esc", "close, leave the filter"],
+  ["1 2 3", "list, groups, heatmap of traces; 1 to 7 parts of a service"],
+  ["arrows, ⇧ arrows, Enter", "cells of the heatmap, a box, choose it"],
   ["l", "logs as they arrive"],
   ["Space, < >", "play a recording, its speed"],
   ["?", "these keys"],

@@ -6,6 +6,7 @@ export const AlertBurn_period_days = { min: 1, max: 90 };
 export const AlertCheckRetention = 7776000000;
 export const AlertNotificationTemplate_body = { characters: 4000 };
 export const AlertNotificationTemplate_title = { characters: 4000 };
+export const BreakdownRows = 100;
 export const CommentOnErrorIssueRequest_body = { characters: 10000 };
 export const ConnectHostingPlatformRequest_team = { characters: 200 };
 export const CreateAlertDestinationRequest_name = { characters: 200 };

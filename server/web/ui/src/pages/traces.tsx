@@ -3,11 +3,13 @@ import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { type ApiError, call } from "../api/client";
 import { count, duration, line } from "../parts/format";
 import { Histogram } from "../parts/histogram";
-import { Empty, Load, Service } from "../parts/states";
+import { Empty, Load, Service, Waiting } from "../parts/states";
+import { isOneOf } from "../parts/choices";
 import { exact, iso, stamp } from "../parts/time";
 import { change, href, Link, navigate, useAddress } from "../frame/router";
 import { times, useCall, useFrame } from "../frame/session";
 import type { SearchTracesResponse, TraceFilters } from "../gen/api";
+import { isFree } from "../frame/keys";
 import { Silence } from "../frame/silence";
 import { WhereBar } from "../where/bar";
 import { traceFilters, withCondition } from "../where/parse";
@@ -16,6 +18,11 @@ import "../parts/lists.css";
 import "./logs.css";
 
 const Chart = lazy(() => import("../parts/chart"));
+const Heat = lazy(() => import("./traceheat"));
+const Groups = lazy(() => import("./tracegroups"));
+const views = { traces: "List", groups: "Groups", heat: "Heatmap" };
+type View = keyof typeof views;
+const order = Object.keys(views) as View[];
 const fields = [
   "service.name",
   "span.name",
@@ -30,30 +37,39 @@ const fields = [
 ];
 const zoom = (start: number, end: number): void => change({ from: iso(start), to: iso(end) });
 
-/** Traces finds the slow and the failed: a filter, counts and latency over time, facets, and the list. */
+/** Traces finds the slow and the failed: one filter and window, shown as a list, as groups, or as a heatmap. */
 export default function Traces() {
-  const { window: w, env, org } = useFrame();
+  const { env, org } = useFrame();
   const address = useAddress();
   const q = address.searchParams.get("q") ?? "";
+  const asked = address.searchParams.get("view") ?? "";
+  const view: View = isOneOf(order, asked) ? asked : "traces";
   const { filters, error } = useMemo(() => traceFilters(q, env), [q, env]);
-  const on = { enabled: !error };
-  const counts = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "count", groupBy: "status_code", filters }, on);
-  const p95 = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "p95_duration", filters }, on);
-  const facets = useCall("TracesService/SearchTraceFacets", { ...times(w), filters }, on);
-  const list = useTraces(filters, !error);
-  const [at, setAt] = useState(-1);
   useEffect(() => {
     document.title = `Traces · ${org.name} · svc`;
   }, [org.name]);
+  const show = (v: View): string | null => (v === "traces" ? null : v);
+  useEffect(() => {
+    const press = (e: KeyboardEvent): void => {
+      const v = order[Number(e.key) - 1];
+      if (v && isFree(e)) change({ view: show(v) });
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
   const submit = (text: string): void => change({ q: text });
-  const rows = list.data?.pages.flatMap((p) => p.data ?? []) ?? [];
-  useRows(rows.length, at, setAt, () => rows[at] && navigate(href(`/traces/${rows[at].id}`)));
-  const longest = Math.max(1, ...rows.map((r) => r.durationMs ?? 0));
   return (
     <>
       <div className="pagehead">
         <h1>Traces</h1>
       </div>
+      <nav className="tabs" aria-label="Views">
+        {order.map((v, i) => (
+          <Link key={v} href={viewed(v)} aria-current={v === view ? "page" : undefined} aria-keyshortcuts={String(i + 1)}>
+            {views[v]} <kbd aria-hidden="true">{i + 1}</kbd>
+          </Link>
+        ))}
+      </nav>
       <WhereBar
         value={q}
         signal="traces"
@@ -62,6 +78,41 @@ export default function Traces() {
         placeholder="service.name = cart AND duration > 250ms AND has_error = true"
         onSubmit={submit}
       />
+      {view === "traces" ? (
+        <List q={q} filters={filters} enabled={!error} submit={submit} />
+      ) : (
+        <Suspense fallback={<Waiting lines={11} />}>
+          {view === "heat" ? <Heat q={q} enabled={!error} submit={submit} /> : <Groups q={q} enabled={!error} submit={submit} />}
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+/** viewed is the address of a view, with all that the page has in its address. */
+function viewed(view: View): string {
+  const target = new URL(location.href);
+  if (view === "traces") target.searchParams.delete("view");
+  else target.searchParams.set("view", view);
+  return target.pathname + target.search;
+}
+
+type ListProps = { q: string; filters: TraceFilters; enabled: boolean; submit: (q: string) => void };
+
+/** List shows counts and latency over time, facets, and the traces. */
+function List({ q, filters, enabled, submit }: ListProps) {
+  const { window: w } = useFrame();
+  const on = { enabled };
+  const counts = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "count", groupBy: "status_code", filters }, on);
+  const p95 = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "p95_duration", filters }, on);
+  const facets = useCall("TracesService/SearchTraceFacets", { ...times(w), filters }, on);
+  const list = useTraces(filters, enabled);
+  const [at, setAt] = useState(-1);
+  const rows = list.data?.pages.flatMap((p) => p.data ?? []) ?? [];
+  useRows(rows.length, at, setAt, () => rows[at] && navigate(href(`/traces/${rows[at].id}`)));
+  const longest = Math.max(1, ...rows.map((r) => r.durationMs ?? 0));
+  return (
+    <>
       <div className="grid two">
         <section className="panel">
           <header>

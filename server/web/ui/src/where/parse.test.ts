@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { logFilters, parse, quote, traceFilters, withCondition } from "./parse";
+import { logFilters, parse, quote, traceFilters, traceWhere, withCondition } from "./parse";
 
 test("conditions and words", () => {
   expect(parse('service.name = "a b" AND severity >= WARN card declined')).toEqual({
@@ -53,4 +53,24 @@ test("a value that is quoted is read back, whatever it holds", () => {
     expect(parse(text).conditions[0]?.value, text).toBe(value);
   }
   expect(quote("plain")).toBe("plain");
+});
+
+test("filters of traces in the query language", () => {
+  expect(traceWhere("", "")).toBe("");
+  expect(traceWhere('service = "a \\"b\\"" AND NOT attr.k exists duration > 250ms order.id = 7 card declined', "production")).toBe(
+    'deployment.environment = "production" AND service.name = "a \\"b\\"" AND NOT attr.k exists AND duration > "250ms" ' +
+      'AND attr.order.id = "7" AND span.name contains "card declined"',
+  );
+  expect(traceWhere("root = true AND status = Error AND http.status_code = 503", "")).toBe(
+    'root_only = "true" AND status.code = "Error" AND http.status_code = "503"',
+  );
+  expect(traceWhere("a = 1 OR b = 2", "")).toBe("");
+});
+
+test("fields of resources in the filters of traces", () => {
+  expect(traceFilters("service.version = 2.8.1 AND service.namespace = shop", "").filters).toEqual({
+    resourceAttributes: [{ key: "service.version", operator: "equals", value: "2.8.1" }],
+    serviceNamespace: "shop",
+  });
+  expect(traceFilters("span.kind = Server", "").error?.message).toContain("span.kind");
 });

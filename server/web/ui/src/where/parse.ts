@@ -208,6 +208,19 @@ export function traceFilters(text: string, env: string): Result<TraceFilters> {
       case "trace_id":
         if (!(bad = only(c, ["="]))) f.traceId = c.value;
         break;
+      case "deployment.environment":
+      case "service.namespace":
+        if (!(bad = only(c, ["=", "exists"])) && c.op === "=")
+          f[name === "service.namespace" ? "serviceNamespace" : "deploymentEnvironment"] = c.value;
+        else if (!bad) (f.resourceAttributes ??= []).push(attribute(c));
+        break;
+      case "service.version":
+        (f.resourceAttributes ??= []).push(attribute(c));
+        break;
+      case "span.kind":
+      case "status.message":
+        bad = { message: `Traces cannot be searched by ${name}. Groups, charts and SQL take it.`, at: c.at };
+        break;
       default:
         if (c.field.startsWith("resource.")) (f.resourceAttributes ??= []).push(attribute(c));
         else (f.attributes ??= []).push(attribute(c));
@@ -216,4 +229,31 @@ export function traceFilters(text: string, env: string): Result<TraceFilters> {
   }
   if (p.words.length) f.spanNameContains = p.words.join(" ");
   return { filters: f };
+}
+
+/** The names of the query language for what the bar calls otherwise. */
+const languageNames: Record<string, string> = { service: "service.name", name: "span.name", status: "status.code", root: "root_only" };
+const languageFields = new Set(
+  [
+    "service.name span.name status.code root_only has_error duration trace_id http.method http.route http.status_code",
+    "deployment.environment service.namespace service.version span.kind status.message",
+  ].flatMap((names) => names.split(" ")),
+);
+
+/** quoted writes a value as the query language reads it, whatever it holds. */
+export const quoted = (value: string): string => `"${value.replace(/["\\]/g, "\\$&")}"`;
+
+/** traceWhere is the filter of spans as text in the query language, for methods that take no TraceFilters. A text with an error gives "". */
+export function traceWhere(text: string, env: string): string {
+  const p = parse(text);
+  if (p.error) return "";
+  const out = env ? [`deployment.environment = ${quoted(env)}`] : [];
+  for (const c of p.conditions) {
+    const lower = c.field.toLowerCase();
+    const known = languageNames[lower] ?? lower;
+    const field = languageFields.has(known) ? known : /^(attr|resource)\./.test(c.field) ? c.field : `attr.${c.field}`;
+    out.push(`${c.negated ? "NOT " : ""}${field} ${c.op}${c.op === "exists" ? "" : ` ${quoted(c.value)}`}`);
+  }
+  if (p.words.length) out.push(`span.name contains ${quoted(p.words.join(" "))}`);
+  return out.join(" AND ");
 }

@@ -9,6 +9,7 @@ import { errorOf, Field } from "../../parts/form";
 import { count, line, percent } from "../../parts/format";
 import { Empty, Failed, Load } from "../../parts/states";
 import { iso, moment } from "../../parts/time";
+import { windowOf } from "../../heat/select";
 import { conditionOf, withPart } from "./sides";
 import "../home.css";
 import "./incidents.css";
@@ -31,23 +32,29 @@ export default function Difference() {
   const brush = get("bfrom") && get("bto") ? { start: Date.parse(get("bfrom")), end: Date.parse(get("bto")) } : null;
   const scope = [where, env ? `deployment.environment = "${env.replace(/["\\]/g, "\\$&")}"` : ""].filter(Boolean).join(" AND ");
   const start = Math.max(w.start, w.end - SearchWindow);
+  // A box of the heatmap stands against the rest of the window, not against other spans of its own time.
+  const box = brush !== null && get("rest") === "1";
   const request: ExplainDifferenceRequest = {
     signal,
     ...(scope ? { where: scope } : {}),
     ...(selected ? { selected } : {}),
     ...(other ? { other } : {}),
-    ...(brush
-      ? { startTime: iso(brush.start), endTime: iso(brush.end), ...(selected ? {} : before(brush, start)) }
-      : { startTime: iso(start), endTime: iso(w.end) }),
+    ...(box
+      ? { ...windowOf({ from: brush.start, to: brush.end }), otherStartTime: iso(start), otherEndTime: iso(w.end) }
+      : brush
+        ? { startTime: iso(brush.start), endTime: iso(brush.end), ...(selected ? {} : before(brush, start)) }
+        : { startTime: iso(start), endTime: iso(w.end) }),
   };
   const ready = Boolean(selected || brush);
   const found = useCall("DiagnosisService/ExplainDifference", request, { enabled: ready });
   useEffect(() => {
     document.title = `What is different · ${org.name} · svc`;
   }, [org.name]);
-  const names =
-    brush && !selected
-      ? [`${moment(brush.start).slice(11)}–${moment(brush.end).slice(11)}`, "before it"]
+  const time = brush ? `${moment(brush.start).slice(11)}–${moment(brush.end).slice(11)}` : "";
+  const names = box
+    ? [[time, selected].filter(Boolean).join(", "), other || "the rest of the window"]
+    : brush && !selected
+      ? [time, "before it"]
       : [selected || "selected", other || "everything else"];
   return (
     <>
@@ -111,6 +118,7 @@ function Sides({
       ...patch,
       bfrom: patch.selected ? null : new URL(location.href).searchParams.get("bfrom"),
       bto: patch.selected ? null : new URL(location.href).searchParams.get("bto"),
+      rest: patch.selected ? null : new URL(location.href).searchParams.get("rest"),
     });
   const presets: Array<[string, string, string]> =
     signal === "logs"
@@ -150,6 +158,7 @@ function Sides({
               other: null,
               bfrom: null,
               bto: null,
+              rest: null,
             })
           }
         >
@@ -216,7 +225,7 @@ function Sides({
           <button
             type="button"
             className="button quiet"
-            onClick={() => change({ where: null, selected: null, other: null, bfrom: null, bto: null })}
+            onClick={() => change({ where: null, selected: null, other: null, bfrom: null, bto: null, rest: null })}
           >
             Clear
           </button>
@@ -276,7 +285,7 @@ function Times({
         <h2 className="grow">{signal === "logs" ? "Log records" : "Spans"} over time</h2>
         <span className="faint">mark a part to explain it</span>
         {brush && (
-          <button type="button" className="button small" onClick={() => change({ bfrom: null, bto: null })}>
+          <button type="button" className="button small" onClick={() => change({ bfrom: null, bto: null, rest: null })}>
             {moment(brush.start).slice(11)}–{moment(brush.end).slice(11)} ×
           </button>
         )}
@@ -292,7 +301,7 @@ function Times({
                 format={count}
                 height={110}
                 bands={bands}
-                onBrush={(a, b) => change({ bfrom: iso(a), bto: iso(b) })}
+                onBrush={(a, b) => change({ bfrom: iso(a), bto: iso(b), rest: null })}
               />
             </Suspense>
           </div>
