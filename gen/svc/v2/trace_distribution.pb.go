@@ -107,8 +107,8 @@ func (x *QueryTraceDistributionRequest) GetWhere() string {
 	return ""
 }
 
-// Numbers of spans by start time and duration. Durations have ten rows for each power of ten, which begin at 1, 1.25, 1.6, 2, 2.5, 3.15,
-// 4, 5, 6.3 and 8.
+// Numbers of spans by start time and duration. Rows of durations begin at `1 1.25 1.6 2 2.5 3.15 4 5 6.3 8` times each decimal power of a
+// millisecond.
 type TraceDistribution struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `trace_distribution`.
