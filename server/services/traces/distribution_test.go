@@ -23,7 +23,7 @@ func TestDistributionHasExactBounds(t *testing.T) {
 	t.Parallel()
 	w := warehousetest.Shared(t)
 	const org = "org_distribution"
-	begin := noon()
+	begin := warehousetest.Noon()
 	var spans []span
 	for i, s := range []span{
 		{at: begin, duration: 250 * time.Millisecond},
@@ -40,7 +40,7 @@ func TestDistributionHasExactBounds(t *testing.T) {
 	insert(t, w, spans...)
 	s := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()}))
 	seconds := int32(60)
-	res, err := s.QueryTraceDistribution(as(t.Context(), org), &svcv2.QueryTraceDistributionRequest{
+	res, err := s.QueryTraceDistribution(warehousetest.As(t.Context(), org), &svcv2.QueryTraceDistributionRequest{
 		StartTime: timestamppb.New(begin), EndTime: timestamppb.New(begin.Add(3 * time.Minute)), BucketSeconds: &seconds,
 	})
 	if err != nil {
@@ -62,7 +62,7 @@ func TestDistributionHasExactBounds(t *testing.T) {
 	if n := len(res.GetBoundsMs()); n != limits.DistributionRows+1 || res.GetCount() != 6 || res.GetErrorCount() != 1 || res.GetReceivedCount() != 6 {
 		t.Errorf("%d bounds, %v spans, %v failed, %v received", n, res.GetCount(), res.GetErrorCount(), res.GetReceivedCount())
 	}
-	narrowed, err := s.QueryTraceDistribution(as(t.Context(), org), &svcv2.QueryTraceDistributionRequest{
+	narrowed, err := s.QueryTraceDistribution(warehousetest.As(t.Context(), org), &svcv2.QueryTraceDistributionRequest{
 		StartTime: timestamppb.New(begin), EndTime: timestamppb.New(begin.Add(time.Hour)),
 		Filters: &svcv2.TraceFilters{HasError: new(true)}, Where: new("duration >= 200ms AND duration < 250ms"),
 	})
@@ -81,7 +81,7 @@ func TestDistributionIsBounded(t *testing.T) {
 		t.Errorf("%d rows, the limit says %d", n, limits.DistributionRows)
 	}
 	for length := time.Second; length <= limits.SearchWindow; length += 97 * time.Second {
-		w := query.Window{Start: noon().Add(59 * time.Second), End: noon().Add(59*time.Second + length)}
+		w := query.Window{Start: warehousetest.Noon().Add(59 * time.Second), End: warehousetest.Noon().Add(59*time.Second + length)}
 		bucket, err := distributionBucket(w, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestDistributionIsBounded(t *testing.T) {
 		}
 	}
 	var e *apierr.Error
-	w := query.Window{Start: noon(), End: noon().Add((limits.DistributionColumns + 1) * time.Second)}
+	w := query.Window{Start: warehousetest.Noon(), End: warehousetest.Noon().Add((limits.DistributionColumns + 1) * time.Second)}
 	if _, err := distributionBucket(w, 1); !errors.As(err, &e) || e.Tag != apierr.TelemetryBucketCountTooLarge {
 		t.Errorf("a column too many: %v", err)
 	}
