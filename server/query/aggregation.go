@@ -66,76 +66,26 @@ func (a Aggregation) countLike() bool {
 	}
 }
 
-// Aggregations lists the names that ParseAggregation reads for a source.
+// Aggregations lists the names that ParseAggregation reads for a source. The last ones are for a field that the query names.
 func Aggregations(s Source) []string {
+	quantiles := []string{"p50", "p75", "p90", "p95", "p99"}
+	var own []string
 	switch s {
 	case Traces:
-		return []string{
-			"count",
-			"rate",
-			"error_count",
-			"error_rate",
-			"apdex",
-			"avg_duration",
-			"min_duration",
-			"max_duration",
-			"p50_duration",
-			"p75_duration",
-			"p90_duration",
-			"p95_duration",
-			"p99_duration",
-			"sum",
-			"avg",
-			"min",
-			"max",
-			"p50",
-			"p75",
-			"p90",
-			"p95",
-			"p99",
-			"count_distinct",
+		own = []string{"count", "rate", "error_count", "error_rate", "apdex", "avg_duration", "min_duration", "max_duration"}
+		for _, q := range quantiles {
+			own = append(own, q+"_duration")
 		}
 	case Logs:
-		return []string{
-			"count",
-			"rate",
-			"error_count",
-			"error_rate",
-			"sum",
-			"avg",
-			"min",
-			"max",
-			"p50",
-			"p75",
-			"p90",
-			"p95",
-			"p99",
-			"count_distinct",
-		}
+		own = []string{"count", "rate", "error_count", "error_rate"}
 	case Metrics:
-		return []string{"avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p75", "p90", "p95", "p99"}
+		return append([]string{"avg", "sum", "min", "max", "count", "rate", "increase"}, quantiles...)
 	case ProductEvents:
-		return []string{
-			"count",
-			"rate",
-			"sessions",
-			"persons",
-			"users",
-			"visitors",
-			"sum",
-			"avg",
-			"min",
-			"max",
-			"p50",
-			"p75",
-			"p90",
-			"p95",
-			"p99",
-			"count_distinct",
-		}
+		own = []string{"count", "rate", "sessions", "persons", "users", "visitors"}
 	default:
 		return nil
 	}
+	return slices.Concat(own, []string{"sum", "avg", "min", "max"}, quantiles, []string{"count_distinct"})
 }
 
 // ParseAggregation reads the name of an aggregation. value is the numeric field for aggregations that need one
