@@ -321,5 +321,5 @@ function tick(g: Grid, cw: number): number {
   const usual = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800].map(
     (s) => s * 1000,
   );
-  return usual.find((t) => (t / g.step) * cw >= 76) ?? 604_800_000;
+  return usual.find((t) => (t / g.step) * cw >= 58) ?? 604_800_000;
 }

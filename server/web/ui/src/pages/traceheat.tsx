@@ -34,7 +34,7 @@ export default function Heat({ q, enabled, submit }: Props) {
   const box = useMemo(() => read(address.searchParams.get("sel") ?? ""), [address.searchParams.get("sel")]);
   const w = useMemo(() => ({ start: Math.max(whole.start, whole.end - SearchWindow), end: whole.end }), [whole.start, whole.end]);
   const where = [traceWhere(q, env), ...(roots ? ["root_only = true"] : [])].filter(Boolean).join(" AND ");
-  const step = stepOf(w, useNarrow() ? 48 : 130);
+  const step = stepOf(w, useNarrow() ? 62 : 130);
   const found = useCall(
     "TracesService/QueryTraceDistribution",
     { startTime: iso(w.start), endTime: iso(w.end), bucketSeconds: step, ...(where ? { where } : {}) },
@@ -270,12 +270,15 @@ export function fieldOf(key: string): { field: string; negatable: boolean } | nu
 
 function Contrast({ v, q, submit }: { v: DifferenceValue; q: string; submit: (q: string) => void }) {
   const to = fieldOf(v.key ?? "");
+  const lift = v.lift ?? null;
   const words =
-    v.lift === undefined || v.lift === null
+    lift === null
       ? "all of them have it"
-      : v.lift >= 1
-        ? `×${count(Math.round(v.lift * 10) / 10)} as likely`
-        : "rarer";
+      : lift > 1000
+        ? "over ×1,000 as likely"
+        : lift >= 1
+          ? `×${count(lift < 10 ? Math.round(lift * 10) / 10 : Math.round(lift))} as likely`
+          : "rarer";
   return (
     <li>
       <div className="name">
@@ -376,10 +379,10 @@ function Listed({ table }: { table: WidgetTable }) {
                   <Link className="main" href={href(`/traces/${trace}`, { span: text(r, "span_id") })}>
                     {line(text(r, "span_name") || "(no name)", 200)}
                   </Link>{" "}
+                  {failed && <span className="bad">✖ error</span>}{" "}
                   <span className="faint">
                     <Service name={line(text(r, "service_name"), 80)} />
-                  </span>{" "}
-                  {failed && <span className="bad">✖ error</span>}
+                  </span>
                 </td>
                 <td>
                   <span className="durcell">
