@@ -45,6 +45,7 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 		a.issueChecksKind(ctx),
 		a.integrationsKind(),
 		a.repositoriesKind(),
+		a.callHoursKind(),
 	}
 	if a.cfg.HeartbeatURL.Reveal() != "" {
 		kinds = append(kinds, work.Kind{Name: store.WorkHeartbeat, Run: a.heartbeat})

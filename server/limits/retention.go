@@ -40,7 +40,7 @@ func Retention(table string) (time.Duration, error) {
 	case "error_events":
 		return ErrorRetention, nil
 	case "metric_catalog", "attribute_keys", "service_minutes", "service_hours", "service_series", "service_peers", "operation_hours",
-		"organization_minutes", "log_minutes":
+		"organization_minutes", "log_minutes", "call_hours":
 		return RollupRetention, nil
 	case "alert_checks":
 		return AlertCheckRetention, nil

@@ -27,6 +27,8 @@ const (
 	// WorkReads bounds the reads of telemetry of background work, WorkReadsOfOrganization those about one organization. People have others.
 	WorkReads               = 4
 	WorkReadsOfOrganization = 2
+	// CallHourSettled is the time after the end of an hour in which most of its spans arrive. Then its calls between services are counted.
+	CallHourSettled = 10 * time.Minute
 	// HeartbeatEvery is the time between two requests to the monitor outside, HeartbeatTimeout bounds one.
 	HeartbeatEvery   = time.Minute
 	HeartbeatTimeout = 10 * time.Second
@@ -37,6 +39,7 @@ const (
 
 func work() []Limit {
 	return []Limit{
+		lasts("CallHourSettled", CallHourSettled, "The calls between services of an hour are counted for the service map %s after its end."),
 		lasts("WorkLease", WorkLease, "Another node takes over the background work of a node that gave no sign of life for %s."),
 		lasts("WorkBeat", WorkBeat, "A node renews its leases every %s."),
 		lasts("WorkHolds", WorkHolds, "A node that cannot renew its leases stops their work after %s."),

@@ -6,10 +6,12 @@ import (
 	"context"
 	"crypto/md5" // trace ids of made-up spans
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +21,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/callhours"
 	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/services/catalog"
 	"github.com/svc-observability/svc/server/services/environments"
@@ -94,6 +97,7 @@ func BenchmarkScale(b *testing.B) {
 	page := int32(50)
 	traceID := fmt.Sprintf("%x", md5Of(rows/16))
 	fingerprint := ""
+	var counted sync.Once
 	for _, read := range []struct {
 		name string
 		do   func(ctx context.Context) error
@@ -174,6 +178,11 @@ func BenchmarkScale(b *testing.B) {
 			_, err := sm.GetServiceMap(ctx, &svcv2.GetServiceMapRequest{StartTime: from, EndTime: to})
 			return err
 		}},
+		{"service map, 24 h, the first time, hours not counted", firstMap(e, from, to)},
+		{"service map, 24 h, the first time, hours counted", func(ctx context.Context) error {
+			counted.Do(func() { countCalls(b, e) })
+			return firstMap(e, from, to)(ctx)
+		}},
 		{"environments, 24 h", func(ctx context.Context) error {
 			_, err := environments.New(e).ListEnvironments(ctx, &svcv2.ListEnvironmentsRequest{StartTime: from, EndTime: to})
 			return err
@@ -214,6 +223,39 @@ func BenchmarkScale(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+}
+
+// firstMap reads a map without anything in a cache.
+func firstMap(e *warehousetest.Engine, from, to *timestamppb.Timestamp) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := servicemap.New(e, query.AllRollups(), time.Now).GetServiceMap(ctx, &svcv2.GetServiceMapRequest{StartTime: from, EndTime: to})
+		return err
+	}
+}
+
+// countCalls does the work of the worker that counts the calls of each hour.
+func countCalls(b *testing.B, e *warehousetest.Engine) {
+	b.Helper()
+	c := callhours.NewCounter(callhours.Config{
+		Organizations: installation{}, Warehouse: e, Into: e, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	}, func(principal.OrgID) bool { return true })
+	begun, cpu := time.Now(), engineCPU(b, e)
+	for range 2 {
+		if _, err := c.Step(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Logf("the calls of a day are counted in %s, %s of the engine's CPU", time.Since(begun), engineCPU(b, e)-cpu)
+}
+
+type installation struct{}
+
+func (installation) OrganizationIDs(context.Context) ([]principal.OrgID, error) {
+	return []principal.OrgID{org}, nil
+}
+
+func (installation) DeletedOrganizations(context.Context, []principal.OrgID) ([]principal.OrgID, error) {
+	return nil, nil
 }
 
 func equals(key, value string) []*svcv2.AttributeFilter {

@@ -29,6 +29,8 @@ const (
 	WorkIntegrations = "integrations"
 	// WorkRepositories looks at connected repositories for pull requests that name issues, and for deployments. An organization has one shard.
 	WorkRepositories = "repositories"
+	// WorkCallHours counts the calls between services of each hour. An organization has one shard.
+	WorkCallHours = "call_hours"
 	// WorkHeartbeat tells a monitor outside that alert rules are evaluated.
 	WorkHeartbeat = "heartbeat"
 	// WorkSweep removes old rows.
@@ -38,7 +40,7 @@ const (
 // WorkShards are the numbers of shards.
 var workShards = map[string]int{
 	WorkAlerts: 64, WorkOutbox: 16, WorkScrape: 64, WorkIssues: 64, WorkIssueChecks: 8, WorkIntegrations: 16,
-	WorkRepositories: 8, WorkHeartbeat: 1, WorkSweep: 1,
+	WorkRepositories: 8, WorkCallHours: 8, WorkHeartbeat: 1, WorkSweep: 1,
 }
 
 // WorkShards returns the number of shards of a kind.

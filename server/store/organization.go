@@ -189,6 +189,19 @@ func (s *Store) ListOrganizations(ctx context.Context) ([]Organization, error) {
 	return collect("list organizations", toOrganization, rows, err)
 }
 
+// OrganizationIDs returns the ids of all organizations. Only background work may use it.
+func (s *Store) OrganizationIDs(ctx context.Context) ([]principal.OrgID, error) {
+	ids, err := s.read.Organization.Query().Order(organization.ByID()).IDs(ctx)
+	if err != nil {
+		return nil, mapError("list the ids of organizations", err)
+	}
+	out := make([]principal.OrgID, len(ids))
+	for i, id := range ids {
+		out[i] = principal.OrgID(id)
+	}
+	return out, nil
+}
+
 func toOrganization(row *ent.Organization) Organization {
 	return Organization{ID: principal.OrgID(row.ID), Name: row.Name, Slug: row.Slug, CreatedAt: utc(row.CreatedAt)}
 }

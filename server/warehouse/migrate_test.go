@@ -236,6 +236,7 @@ func TestUpgradeIsRecorded(t *testing.T) {
 		}
 		want := [][]string{nil, {
 			"0011_service_series.sql", "0012_product_event_keys.sql", "0014_alert_checks.sql", "0015_scrape_checks.sql", "0016_error_groups.sql",
+			"0017_call_hours.sql",
 		}}[i]
 		if got := upgraded(); !slices.Equal(got, want) {
 			t.Errorf("run %d: %q, want %q", i, got, want)

@@ -194,6 +194,7 @@ func internalTables() map[string]string {
 		"alert_checks":              "the server's own record, which the list of a rule's checks reads",
 		"alert_check_hours":         "the server's own record, which the summary of a rule's checks reads",
 		"alert_check_hours_view":    "feeds alert_check_hours",
+		"call_hours":                "the server's own record, which the service map reads",
 		"scrape_checks":             "the server's own record, which the list of checks reads",
 	}
 }

@@ -12,8 +12,8 @@ import (
 // waits in a queue.
 const CallReach = time.Hour
 
-// clockSkew is how much later than the call its caller may seem to begin, because their clocks differ.
-const clockSkew = 5 * time.Minute
+// ClockSkew is how much later than the call its caller may seem to begin, because their clocks differ.
+const ClockSkew = 5 * time.Minute
 
 // CallStats are the figures of the calls between two ends.
 type CallStats struct {
@@ -48,17 +48,32 @@ type CallRow struct {
 // called spans in memory, and the window bounds their number. It streams the callers, which begin up to CallReach before the
 // window.
 func ServiceCalls(w query.Window, environment *string) sqlbuild.Statement {
+	return serviceCalls(w, environment, "")
+}
+
+// CallHourRow is a row of CallsByEnvironment.
+type CallHourRow struct {
+	Environment string `ch:"Environment"`
+	CallRow
+}
+
+// CallsByEnvironment gives CallHourRow rows: the calls of ServiceCalls by the environment of the caller.
+func CallsByEnvironment(w query.Window) sqlbuild.Statement {
+	return serviceCalls(w, nil, "Environment, ")
+}
+
+func serviceCalls(w query.Window, environment *string, by string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	called := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
 		"SpanKind IN ('Server', 'Consumer')", "ParentSpanId != ''")
 	calling := sqlbuild.OfOrganization().With(
 		"Timestamp >= "+b.Time("reach_start", w.Start.Add(-CallReach)),
-		"Timestamp <= "+b.Time("reach_end", w.End.Add(clockSkew)),
+		"Timestamp <= "+b.Time("reach_end", w.End.Add(ClockSkew)),
 		"SpanKind IN ('Client', 'Producer')",
 	)
 	calling.Optional(b, "Environment", "deployment_environment", environment)
 	return b.Statement(fmt.Sprintf(`SELECT
-    SourceService,
+    %[3]sSourceService,
     TargetService,
     count() AS Calls,
     sum(SampleRate) AS EstimatedCalls,
@@ -68,20 +83,74 @@ func ServiceCalls(w query.Window, environment *string) sqlbuild.Statement {
     max(DurationNano) AS MaxNano
 FROM
 (
-    SELECT cityHash64(TraceId, SpanId) AS Link, ServiceName AS SourceService
+    SELECT %[3]scityHash64(TraceId, SpanId) AS Link, ServiceName AS SourceService
     FROM spans
-    WHERE %s
+    WHERE %[1]s
 ) AS calling
 ANY RIGHT JOIN
 (
     SELECT cityHash64(TraceId, ParentSpanId) AS Link, ServiceName AS TargetService, DurationNano, HasError, SampleRate
     FROM spans
-    WHERE %s
+    WHERE %[2]s
 ) AS called USING Link
 WHERE SourceService != '' AND SourceService != TargetService
+GROUP BY %[3]sSourceService, TargetService
+ORDER BY EstimatedCalls DESC, %[3]sSourceService, TargetService
+LIMIT 10000`, calling.Join(8), called.Join(8), by))
+}
+
+// CallHourCount is a row of CallHourCounts: an hour whose calls were counted. Spans is the number of spans that the count could see.
+type CallHourCount struct {
+	Hour      time.Time `ch:"Hour"`
+	CountedAt time.Time `ch:"Counted"`
+	Spans     uint64    `ch:"Spans"`
+}
+
+// CallHourCounts gives CallHourCount rows: the last count of each hour that begins in the window.
+func CallHourCounts(w query.Window) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With(
+		"Hour >= "+b.Minute("start_hour", w.Start), "Hour <= "+b.Minute("end_hour", w.End),
+		"SourceService = ''", // each count has one row without a service
+	)
+	return b.Statement(fmt.Sprintf(`SELECT Hour, max(CountedAt) AS Counted, argMax(SeenSpanCount, CountedAt) AS Spans
+FROM call_hours
+WHERE %s
+GROUP BY Hour
+ORDER BY Hour`, c.Join(4)))
+}
+
+// CountedCalls gives CallRow rows: the calls of hours in the order of time, as they were counted at the given times. No two counts of an
+// organization have the same time.
+func CountedCalls(counts []CallHourCount, environment *string) sqlbuild.Statement {
+	hours, times := make([]int64, len(counts)), make([]int64, len(counts))
+	for i, c := range counts {
+		hours[i], times[i] = c.Hour.Unix(), c.CountedAt.UnixMicro()
+	}
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization()
+	if len(counts) > 0 {
+		c.Add("Hour >= %s", b.Minute("start_hour", counts[0].Hour))
+		c.Add("Hour <= %s", b.Minute("end_hour", counts[len(counts)-1].Hour))
+	}
+	c.Add("toUnixTimestamp(Hour) IN %s", b.Bind("hours", "Array(Int64)", hours))
+	c.Add("toUnixTimestamp64Micro(CountedAt) IN %s", b.Bind("counted", "Array(Int64)", times))
+	c.Add("SourceService != ''")
+	c.Optional(b, "Environment", "deployment_environment", environment)
+	return b.Statement(fmt.Sprintf(`SELECT
+    SourceService,
+    TargetService,
+    sum(CallCount) AS Calls,
+    sum(EstimatedCallCount) AS EstimatedCalls,
+    sum(ErrorCount) AS Errors,
+    sum(EstimatedErrorCount) AS EstimatedErrors,
+    sum(EstimatedDurationNano) AS EstimatedNano,
+    max(MaxDurationNano) AS MaxNano
+FROM call_hours
+WHERE %s
 GROUP BY SourceService, TargetService
 ORDER BY EstimatedCalls DESC, SourceService, TargetService
-LIMIT 10000`, calling.Join(8), called.Join(8)))
+LIMIT 10000`, c.Join(4)))
 }
 
 // PeerRow is a row of PeerCalls.
@@ -127,15 +196,20 @@ func SpanHours(w query.Window) sqlbuild.Statement {
 		"Minute >= "+b.Minute("start_minute", w.Start.Truncate(time.Hour)),
 		"Minute < "+b.Minute("end_minute", w.End.Truncate(time.Hour).Add(time.Hour)),
 	)
-	return b.Statement(fmt.Sprintf(`SELECT toStartOfHour(Minute) AS Hour, sum(SpanCount) AS Spans
+	return b.Statement(fmt.Sprintf(`SELECT
+    toStartOfHour(Minute) AS Hour,
+    sum(SpanCount) AS Spans,
+    sumIf(SpanCount, Minute < Hour + toIntervalSecond(%s)) AS First
 FROM service_minutes
 WHERE %s
 GROUP BY Hour
-ORDER BY Hour`, c.Join(4)))
+ORDER BY Hour`, b.Bind("skew", "UInt32", int64(ClockSkew/time.Second)), c.Join(4)))
 }
 
 // SpanHourRow is a row of SpanHours.
 type SpanHourRow struct {
 	Hour  time.Time `ch:"Hour"`
 	Spans uint64    `ch:"Spans"`
+	// First is the number of spans in the first minutes of the hour, as many as ClockSkew.
+	First uint64 `ch:"First"`
 }

@@ -16,11 +16,11 @@ import (
 )
 
 // emptyInDemo names the cases that find nothing in the demo: their filters exclude one another, search for attributes that no program
-// of the demo sends, or read records of alert rules and scrape targets, which the demo does not have.
+// of the demo sends, or read records of alert rules, scrape targets and counted hours, which the demo does not have.
 const emptyInDemo = `
 agent_failure_counts agent_samples agent_session_trace agent_sessions_all agent_tool_failures agent_tools alert_check_groups
 alert_check_points alert_check_points_by_hour alert_checks alert_checks_filtered attribute_keys
-attribute_values attribute_values_metrics attribute_values_rollup demo_funnel_groups demo_setup_values differences_logs differences_sessions error_groups_filtered
+attribute_values attribute_values_metrics attribute_values_rollup call_hour_counts counted_calls demo_funnel_groups demo_setup_values differences_logs differences_sessions error_groups_filtered
 error_points error_samples error_split error_stacks error_stacks_logged error_versions funnel funnel_by_attribute funnel_groups funnel_leavers gauge_changes level_changes
 list_metrics_filtered list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
 product_event_names_filtered release_commits scrape_checks search_logs_filtered search_product_events_filtered search_sessions_filtered

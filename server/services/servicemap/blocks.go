@@ -4,16 +4,13 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/cache"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/callhours"
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
 const (
-	// block is the length of the parts of a window whose calls are cached. A second read of a map then reads only the ends of its
-	// window.
-	block = 6 * time.Hour
-	// settled is the time after the end of a block in which most of its calls arrive. Only very late calls arrive after it.
-	settled = 10 * time.Minute
 	// keepFor is how long a block is cached. A late call appears after that time.
 	keepFor = 10 * time.Minute
 	// keptRows limits the number of cached calls. They take about 10 MB.
@@ -38,12 +35,12 @@ func newBlocks(now func() time.Time) blocks {
 
 // key is the key of a part of a window. It reports whether the part's calls may be cached: the part must be a whole block, and it
 // must be over.
-func (b *blocks) key(org principal.OrgID, p part, environment *string) (blockKey, bool) {
+func (b *blocks) key(org principal.OrgID, p callhours.Part, environment *string) (blockKey, bool) {
 	k := blockKey{org: org, start: p.Start.UnixNano(), end: p.End.UnixNano()}
 	if environment != nil {
 		k.environment = "=" + *environment
 	}
-	return k, p.whole && b.now().Sub(p.End) > settled
+	return k, p.Whole && b.now().Sub(p.End) > limits.CallHourSettled
 }
 
 func (b *blocks) get(k blockKey) ([]reads.CallRow, bool) { return b.kept.Get(k) }

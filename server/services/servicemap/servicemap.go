@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/callhours"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
@@ -25,9 +26,6 @@ const (
 	maxServices = 1000
 	// peerRows is the number of peers to read in order to find maxEdges peers that are not services.
 	peerRows = 2000
-	// sliceSpans is the number of spans in which calls are searched at once. It bounds the memory of a read, however long the
-	// window and however busy an hour is.
-	sliceSpans = 3_000_000
 )
 
 // Service implements svcv2connect.ServiceMapServiceHandler. It is safe for concurrent use.
@@ -99,15 +97,15 @@ func given(s *string) *string {
 	return s
 }
 
-// calls adds up the calls of a window in slices, because a join finds the calls and its memory grows with the spans.
+// calls adds up the calls of a window: those of the hours that were counted, and in parts those of all other time.
 func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window, environment *string) ([]reads.CallRow, error) {
-	hours, err := read.All[reads.SpanHourRow](ctx, s.warehouse, org, reads.SpanHours(w).Until(w.End))
+	counted, rest, err := callhours.Read(ctx, s.warehouse, org, w, environment, s.blocks.now())
 	if err != nil {
 		return nil, err
 	}
-	type ends struct{ source, target string }
-	sum := map[ends]*reads.CallStats{}
-	for _, p := range parts(w, hours) {
+	sum := callhours.Sum{}
+	sum.Add("", counted...)
+	for _, p := range callhours.Parts(w, rest) {
 		key, keep := s.blocks.key(org, p, environment)
 		rows, kept := []reads.CallRow(nil), false
 		if keep {
@@ -121,63 +119,16 @@ func (s *Service) calls(ctx context.Context, org principal.OrgID, w query.Window
 				s.blocks.put(key, rows)
 			}
 		}
-		for _, r := range rows {
-			of := ends{r.Source, r.Target}
-			if sum[of] == nil {
-				sum[of] = &reads.CallStats{}
-			}
-			sum[of].Add(r.CallStats)
-		}
+		sum.Add("", rows...)
 	}
 	var out []reads.CallRow
 	for of, stats := range sum {
-		out = append(out, reads.CallRow{Source: of.source, Target: of.target, CallStats: *stats})
+		out = append(out, reads.CallRow{Source: of.Source, Target: of.Target, CallStats: *stats})
 	}
 	slices.SortFunc(out, func(a, b reads.CallRow) int {
 		return cmp.Or(cmp.Compare(b.EstimatedCalls, a.EstimatedCalls), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
 	})
 	return out, nil
-}
-
-// part is a piece of a window. It is whole if the window does not cut it. Another window with the same hours then has the same
-// piece.
-type part struct {
-	query.Window
-	whole bool
-}
-
-// parts cuts a window into pieces that hold about sliceSpans spans and lie in one block. It leaves out hours without spans. A
-// piece is several whole hours, or an equal part of an hour that holds more. No instant is in two pieces.
-func parts(w query.Window, hours []reads.SpanHourRow) []part {
-	var out []part
-	var held uint64
-	for _, h := range hours {
-		pieces := int64(max(1, (h.Spans+sliceSpans-1)/sliceSpans))
-		for i := range pieces {
-			p := part{
-				whole: true, Window: query.Window{
-					Start: h.Hour.Add(time.Duration(i * int64(time.Hour) / pieces)), End: h.Hour.Add(time.Duration((i+1)*int64(time.Hour)/pieces) - 1),
-				},
-			}
-			if p.Start.Before(w.Start) {
-				p.Start, p.whole = w.Start, false
-			}
-			if p.End.After(w.End) {
-				p.End, p.whole = w.End, false
-			}
-			if p.End.Before(p.Start) {
-				continue // the window does not reach this piece
-			}
-			spans := h.Spans / uint64(pieces)
-			if n := len(out); n > 0 && held+spans <= sliceSpans && out[n-1].End.Add(1).Equal(p.Start) && !p.Start.Equal(p.Start.Truncate(block)) {
-				out[n-1].End, out[n-1].whole = p.End, out[n-1].whole && p.whole
-				held += spans
-				continue
-			}
-			out, held = append(out, p), spans
-		}
-	}
-	return out
 }
 
 // serviceMap collects the contents of the map.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -19,9 +20,10 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
-	"github.com/svc-observability/svc/server/query/reads"
+	"github.com/svc-observability/svc/server/query/callhours"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -273,7 +275,20 @@ func TestEdgesAgree(t *testing.T) {
 	}
 	r.Shuffle(len(spans), func(i, j int) { spans[i], spans[j] = spans[j], spans[i] })
 	insert(t, w, org, spans...)
-	m := get(t, w, org, &svcv2.GetServiceMapRequest{StartTime: timestamppb.New(start), EndTime: timestamppb.New(end)})
+	window := &svcv2.GetServiceMapRequest{StartTime: timestamppb.New(start), EndTime: timestamppb.New(end)}
+	m := get(t, w, org, window)
+	// The same map from the hours that the worker counts.
+	counter := callhours.NewCounter(callhours.Config{
+		Organizations: one(org), Warehouse: w, Into: w, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	}, func(principal.OrgID) bool { return true })
+	if _, err := counter.Step(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	joins := 0
+	counted, err := New(counting{w, &joins}, query.AllRollups(), time.Now).GetServiceMap(warehousetest.As(t.Context(), org), window)
+	if diff := cmp.Diff(m, counted, protocmp.Transform(), cmpopts.EquateApprox(1e-9, 0)); diff != "" || err != nil || joins != 1 {
+		t.Errorf("after the count: %v, %d joins, want 1 for the last instant; -before +after:\n%s", err, joins, diff)
+	}
 	if len(m.GetEdges()) != len(want) || len(want) < 10 {
 		t.Errorf("%d edges, want %d", len(m.GetEdges()), len(want))
 	}
@@ -292,33 +307,15 @@ func TestEdgesAgree(t *testing.T) {
 	}
 }
 
-func TestParts(t *testing.T) {
-	hour := func(n int) time.Time { return warehousetest.Noon().Add(time.Duration(n) * time.Hour) }
-	w := query.Window{Start: hour(0).Add(10 * time.Minute), End: hour(6).Add(time.Minute)}
-	rows := []reads.SpanHourRow{
-		{Hour: hour(0), Spans: 1}, {Hour: hour(1), Spans: 1}, {Hour: hour(3), Spans: sliceSpans}, {Hour: hour(4), Spans: 1}, {Hour: hour(5), Spans: 1}, {Hour: hour(6), Spans: 1},
-	}
-	of := func(whole bool, start, end time.Time) part {
-		return part{Window: query.Window{Start: start, End: end}, whole: whole}
-	}
-	want := []part{
-		of(false, w.Start, hour(2).Add(-1)), of(true, hour(3), hour(4).Add(-1)), of(true, hour(4), hour(6).Add(-1)), of(false, hour(6), w.End),
-	}
-	same := cmp.AllowUnexported(part{})
-	if diff := cmp.Diff(want, parts(w, rows), same); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+// one is the organization of an installation.
+type one principal.OrgID
 
-	// Hours that hold too much are divided. A window that begins within an hour leaves out the part before it.
-	busy := []reads.SpanHourRow{{Hour: hour(0), Spans: 4*sliceSpans - 3}, {Hour: hour(1), Spans: 10}}
-	want = []part{
-		of(false, hour(0).Add(20*time.Minute), hour(0).Add(30*time.Minute-1)),
-		of(true, hour(0).Add(30*time.Minute), hour(0).Add(45*time.Minute-1)),
-		of(true, hour(0).Add(45*time.Minute), hour(1).Add(-1)), of(true, hour(1), hour(2).Add(-1)),
-	}
-	if diff := cmp.Diff(want, parts(query.Window{Start: hour(0).Add(20 * time.Minute), End: hour(2).Add(-1)}, busy), same); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+func (o one) OrganizationIDs(context.Context) ([]principal.OrgID, error) {
+	return []principal.OrgID{principal.OrgID(o)}, nil
+}
+
+func (one) DeletedOrganizations(context.Context, []principal.OrgID) ([]principal.OrgID, error) {
+	return nil, nil
 }
 
 // counting counts the reads of calls.
@@ -375,11 +372,11 @@ func TestBlocksAreKept(t *testing.T) {
 	ask(org+"_other", nil, from, to, 0, 0)
 	now = now.Add(keepFor + time.Second)
 	ask(org, nil, from, to, 46, 4)
-	now = day.Add(18*time.Hour + settled + time.Second) // the block from 12 to 18 is settled by now
+	now = day.Add(18*time.Hour + limits.CallHourSettled + time.Second) // the block from 12 to 18 is settled by now
 	s.blocks = newBlocks(s.blocks.now)
 	ask(org, nil, from, to, 46, 4)
 	ask(org, nil, from, to, 46, 2)
-	s.blocks, now = newBlocks(s.blocks.now), day.Add(18*time.Hour+settled-time.Second)
+	s.blocks, now = newBlocks(s.blocks.now), day.Add(18*time.Hour+limits.CallHourSettled-time.Second)
 	ask(org, nil, from, to, 46, 4)
 	ask(org, nil, from, to, 46, 3)
 }

@@ -1549,3 +1549,34 @@ SELECT
 FROM logs_local
 WHERE ErrorFingerprint != 0
 ;
+
+CREATE TABLE IF NOT EXISTS call_hours_local ON CLUSTER 'main'
+(
+    OrgId LowCardinality(String),
+    Hour DateTime('UTC') CODEC(Delta(4), ZSTD(1)),
+    CountedAt DateTime64(6, 'UTC') CODEC(ZSTD(1)),
+    Environment LowCardinality(String) CODEC(ZSTD(1)),
+    SourceService LowCardinality(String) CODEC(ZSTD(1)),
+    TargetService LowCardinality(String) CODEC(ZSTD(1)),
+    SeenSpanCount UInt64 CODEC(ZSTD(1)),
+    CallCount UInt64 CODEC(ZSTD(1)),
+    EstimatedCallCount Float64 CODEC(ZSTD(1)),
+    ErrorCount UInt64 CODEC(ZSTD(1)),
+    EstimatedErrorCount Float64 CODEC(ZSTD(1)),
+    EstimatedDurationNano Float64 CODEC(ZSTD(1)),
+    MaxDurationNano UInt64 CODEC(ZSTD(1))
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMM(Hour)
+ORDER BY (OrgId, SourceService, Hour, CountedAt)
+TTL Hour + INTERVAL 90 DAY
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1
+;
+
+CREATE TABLE IF NOT EXISTS call_hours ON CLUSTER 'main'
+AS call_hours_local
+ENGINE = Distributed('main', 'svc', 'call_hours_local', cityHash64(OrgId))
+;
+
+ALTER TABLE call_hours_local ON CLUSTER 'main' MODIFY SETTING replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800
+;

@@ -1,4 +1,7 @@
-SELECT toStartOfHour(Minute) AS Hour, sum(SpanCount) AS Spans
+SELECT
+    toStartOfHour(Minute) AS Hour,
+    sum(SpanCount) AS Spans,
+    sumIf(SpanCount, Minute < Hour + toIntervalSecond({skew:UInt32})) AS First
 FROM service_minutes
 WHERE OrgId = {org:String}
     AND Minute >= toDateTime({start_minute:Int64}, 'UTC')

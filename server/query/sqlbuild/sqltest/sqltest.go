@@ -29,7 +29,7 @@ func snapshots(t *testing.T, statements map[string]sqlbuild.Statement) {
 
 var (
 	fromTable = regexp.MustCompile(
-		`FROM (spans|logs|trace_roots|service_minutes|service_series|organization_minutes|service_hours|operation_hours|log_minutes|service_peers|error_events|metric_catalog|session_replays|session_replay_events|session_events|product_events|attribute_keys|alert_checks|alert_check_hours|scrape_checks|metrics_\w+)\b\s*(.{0,40})`,
+		`FROM (spans|logs|trace_roots|service_minutes|service_series|organization_minutes|service_hours|operation_hours|log_minutes|service_peers|error_events|metric_catalog|session_replays|session_replay_events|session_events|product_events|attribute_keys|alert_checks|alert_check_hours|scrape_checks|call_hours|metrics_\w+)\b\s*(.{0,40})`,
 	)
 	place = regexp.MustCompile(`\{(\w+):[^}]+\}`)
 )
