@@ -129,6 +129,10 @@ export default async ({ page, home, settled, look, check, allow, failure, proble
   // Nothing matches, the server fails, and it is slow.
   await page.goto(view('heat', `&q=${encodeURIComponent('service.name = nobody')}`));
   await page.waitForSelector('.state h2 >> text=No trace matches');
+  await page.goto(view('heat', `&root=1&q=${encodeURIComponent('service.name = nobody')}`));
+  await page.waitForSelector('.state h2 >> text=No root span matches');
+  await page.click('text=Count all spans');
+  await page.waitForSelector('.state h2 >> text=No trace matches');
   await page.goto(view('groups', `&q=${encodeURIComponent('service.name = nobody')}`));
   await page.waitForSelector('.state h2 >> text=No trace matches');
   allow(/status of 503/);

@@ -8,7 +8,7 @@ import { count, duration, line, percent } from "../parts/format";
 import { Load } from "../parts/states";
 import { traceWhere, withCondition } from "../where/parse";
 import "../heat/heat.css";
-import { NothingMatches } from "./traces";
+import { NoRoots, NothingMatches } from "./traces";
 
 /** The columns: the aggregation of each, and how a value is shown. */
 const columns = {
@@ -85,7 +85,7 @@ export default function Groups({ q, enabled, submit }: { q: string; enabled: boo
         </div>
       </header>
       <GroupBy field={field} sort={sort} />
-      <Load of={found} lines={10} empty={(d) => !d.data?.length && <NothingMatches q={q} what="trace" />}>
+      <Load of={found} lines={10} empty={(d) => !d.data?.length && (roots ? <NoRoots /> : <NothingMatches q={q} what="trace" />)}>
         {(d) => <Rows d={d} field={field} order={order} sort={sort} up={up} onPick={narrow} />}
       </Load>
     </section>

@@ -22,7 +22,7 @@ import { count, duration, lasts, line, percent } from "../parts/format";
 import { Load, Service } from "../parts/states";
 import { clock, exact, iso, type Window } from "../parts/time";
 import { traceWhere, withCondition } from "../where/parse";
-import { NothingMatches } from "./traces";
+import { NoRoots, NothingMatches } from "./traces";
 
 type Props = { q: string; enabled: boolean; submit: (q: string) => void };
 
@@ -56,7 +56,7 @@ export default function Heat({ q, enabled, submit }: Props) {
           </div>
         </header>
         <div className="body">
-          <Load of={found} lines={11} empty={(d) => !d.data?.length && <NothingMatches q={q} what="trace" />}>
+          <Load of={found} lines={11} empty={(d) => !d.data?.length && (roots ? <NoRoots /> : <NothingMatches q={q} what="trace" />)}>
             {(d) => (
               <Plot d={d} w={windowOfAnswer(d)} env={env} where={where} roots={roots} cut={w.start > whole.start} box={box} onBox={pick} />
             )}

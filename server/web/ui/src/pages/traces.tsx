@@ -269,6 +269,18 @@ export function useRows(n: number, at: number, setAt: (i: number) => void, open:
   }, [at]);
 }
 
+/** NoRoots says why root spans alone can be none where there are spans. */
+export function NoRoots() {
+  return (
+    <Empty title="No root span matches in this window">
+      <p>A root span has no parent. Those of these traces may not have been received, or the filter names a service that others call.</p>
+      <button type="button" className="button primary" onClick={() => change({ root: null })}>
+        Count all spans
+      </button>
+    </Empty>
+  );
+}
+
 export function NothingMatches({ q, what }: { q: string; what: "trace" | "record" | "pattern" }) {
   if (!q) return <Silence signal={what === "trace" ? "traces" : "logs"} path={what === "trace" ? "/traces" : "/logs"} />;
   const shorter = q.includes(" AND ") ? q.slice(0, q.lastIndexOf(" AND ")) : "";
