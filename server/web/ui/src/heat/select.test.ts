@@ -5,6 +5,7 @@ import {
   columnsOf,
   conditionOf,
   gridOf,
+  inside,
   ladder,
   rangeName,
   read,
@@ -78,9 +79,31 @@ test("conditions and windows of a box", () => {
   expect(conditionOf(box)).toBe("duration >= 250ms AND duration < 1000ms");
   expect(conditionOf({ ...box, low: 0, high: null })).toBe("");
   expect(conditionOf({ ...box, low: 0, failed: true })).toBe("duration < 1000ms AND has_error = true");
-  expect(windowOf(box)).toEqual({ startTime: "2026-11-28T14:00:00.000Z", endTime: "2026-11-28T14:00:59.999999999Z" });
+  expect(windowOf(box, window)).toEqual({ startTime: "2026-11-28T14:00:00.000Z", endTime: "2026-11-28T14:00:59.999999999Z" });
   expect(rangeName(0, 0.001)).toBe("under 1\u2009µs");
   expect(rangeName(1000, null)).toBe("1\u2009s and longer");
+});
+
+test("a box does not reach beyond the window", () => {
+  // "Last 7 days" begins and ends within columns of two hours.
+  const week = { start: at + 7 * minute + 123, end: at + 7 * minute + 123 + 7 * 24 * 60 * minute };
+  const g = gridOf({ ...answer, bucketSeconds: 7200, data: [{ timestamp: "2026-11-28T14:00:00Z", cells: [{ row: 2, count: 4 }] }] }, week);
+  expect(g.columns).toBe(85);
+  const whole = { left: 0, right: 84, bottom: 0, top: g.rows - 1 };
+  const box = boxOf(g, whole);
+  expect([box.from, box.to]).toEqual([week.start, week.end]);
+  expect(slowest(g, 1)?.box).toMatchObject({ from: week.start, to: week.end });
+  expect(areaOf(g, box)).toMatchObject({ left: 0, right: 85 });
+  expect(read(written(box))).toEqual(box);
+  expect(boxOf(g, { ...whole, left: 1, right: 83 })).toMatchObject({ from: at + 120 * minute, to: at + 84 * 120 * minute });
+
+  // The end belongs to the window, so it belongs to a box that ends with it.
+  const all = { startTime: "2026-11-28T14:07:00.123Z", endTime: "2026-12-05T14:07:00.123Z" };
+  expect(windowOf(box, week)).toEqual(all);
+  // The window of an address moves on; a box that it has may begin before it, or lie outside.
+  expect(windowOf({ from: at, to: at + 85 * 120 * minute }, week)).toEqual(all);
+  expect(windowOf({ from: at - minute, to: week.start }, week)).toBeNull();
+  expect(inside({ ...box, from: at }, week)).toEqual(box);
 });
 
 test("the length of columns", () => {

@@ -13,6 +13,8 @@ export type Area = { left: number; right: number; bottom: number; top: number };
 
 /** Grid holds the cells of an answer by column and row, with empty rows around them, so that few cells do not fill the plot. */
 export type Grid = {
+  /** The window that the cells are of. The first and the last column can reach beyond it. */
+  window: Window;
   start: number;
   step: number;
   columns: number;
@@ -85,7 +87,7 @@ export function gridOf(d: TraceDistribution, w: Window): Grid {
     }
   }
   const greatest = (list: Float64Array): number => list.reduce((a, b) => Math.max(a, b), 0);
-  return { start, step, columns, bounds, rows, counts, errors, most: greatest(counts), mostErrors: greatest(errors) };
+  return { window: w, start, step, columns, bounds, rows, counts, errors, most: greatest(counts), mostErrors: greatest(errors) };
 }
 
 /** slowest is the box with the longest durations of the whole grid that holds at most this share of the spans; null without one. */
@@ -102,17 +104,17 @@ export function slowest(g: Grid, share: number): { box: Box; share: number } | n
   return found;
 }
 
-/** boxOf is the box of an area. */
+/** boxOf is the box of an area. It ends with the window, as the counts of the cells do. */
 export const boxOf = (g: Grid, a: Area): Box => ({
-  from: g.start + a.left * g.step,
-  to: g.start + (a.right + 1) * g.step,
+  from: Math.max(g.window.start, g.start + a.left * g.step),
+  to: Math.min(g.window.end, g.start + (a.right + 1) * g.step),
   low: g.bounds[a.bottom] ?? 0,
   high: g.bounds[a.top + 1] ?? null,
 });
 
 /** areaOf is the part of a grid that a box covers, as parts of columns and rows; null when it lies outside. */
 export function areaOf(g: Grid, b: Box): { left: number; right: number; bottom: number; top: number } | null {
-  const x = (ms: number): number => Math.min(g.columns, Math.max(0, (ms - g.start) / g.step));
+  const x = (ms: number): number => (ms <= g.window.start ? 0 : ms >= g.window.end ? g.columns : (ms - g.start) / g.step);
   const y = (ms: number): number => {
     for (let i = 0; i < g.rows; i++) {
       const [low, high] = [g.bounds[i] ?? 0, g.bounds[i + 1] ?? Number.POSITIVE_INFINITY];
@@ -160,11 +162,17 @@ export function conditionOf(b: Box): string {
   return parts.join(" AND ");
 }
 
-/** windowOf is the time of a box as the methods take it: they include the end. */
-export const windowOf = (b: { from: number; to: number }): { startTime: string; endTime: string } => ({
-  startTime: iso(b.from),
-  endTime: iso(b.to - 1).replace("Z", "999999Z"),
-});
+/** inside is the part of a box that lies in a window: an address can be older than the window. null without one. */
+export function inside<T extends { from: number; to: number }>(b: T, w: Window): T | null {
+  const [from, to] = [Math.max(b.from, w.start), Math.min(b.to, w.end)];
+  return from < to ? { ...b, from, to } : null;
+}
+
+/** windowOf is the time of a box in a window as the methods take it: they include the end. null for a box outside of the window. */
+export function windowOf(b: { from: number; to: number }, w: Window): { startTime: string; endTime: string } | null {
+  const part = inside(b, w);
+  return part && { startTime: iso(part.from), endTime: part.to === w.end ? iso(w.end) : iso(part.to - 1).replace("Z", "999999Z") };
+}
 
 /** boundName names a bound of rows: they are round, so zeros at the end say nothing. */
 export const boundName = (ms: number): string => (ms === 0 ? "0" : duration(ms).replace(/\.0+(?=\D)/, ""));

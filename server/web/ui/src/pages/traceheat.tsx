@@ -10,6 +10,7 @@ import {
   conditionOf,
   type Grid,
   gridOf,
+  inside,
   rangeName,
   read,
   slowest,
@@ -64,7 +65,7 @@ export default function Heat({ q, enabled, submit }: Props) {
         </div>
       </section>
       {enabled && box && (found.data?.data?.length ?? 0) > 0 && (
-        <Selected box={box} w={w} where={where} q={q} submit={submit} step={step * 1000} />
+        <Selected box={box} w={windowOfAnswer(found.data!)} where={where} q={q} submit={submit} step={step * 1000} />
       )}
     </>
   );
@@ -137,7 +138,7 @@ function Hint({ grid, onBox }: { grid: Grid; onBox: (b: Box) => void }) {
 
 /** Selected explains the spans of a box and lists their traces. */
 function Selected({
-  box,
+  box: drawn,
   w,
   where,
   q,
@@ -151,16 +152,18 @@ function Selected({
   submit: (q: string) => void;
   step: number;
 }) {
+  const box = inside(drawn, w) ?? drawn;
+  const times = windowOf(box, w);
   const inBox = conditionOf(box);
   const request: ExplainDifferenceRequest = {
     signal: "traces",
-    ...windowOf(box),
+    ...times,
     ...(where ? { where } : {}),
     ...(inBox ? { selected: inBox } : {}),
     otherStartTime: iso(w.start),
     otherEndTime: iso(w.end),
   };
-  const found = useCall("DiagnosisService/ExplainDifference", request);
+  const found = useCall("DiagnosisService/ExplainDifference", request, { enabled: times !== null });
   const name = `${timeName(box.from, box.to, step)}, ${rangeName(box.low, box.high)}`;
   const page = href("/difference", {
     where,
@@ -179,7 +182,8 @@ function Selected({
         <header className="boxhead">
           <h2>{name}</h2>
           <span className="grow faint">
-            {found.data &&
+            {times &&
+              found.data &&
               !found.isPlaceholderData &&
               `${count(Math.round(found.data.selected?.count ?? 0))} ${box.failed ? "failed spans" : "spans"} in the box`}
           </span>
@@ -224,11 +228,15 @@ function Selected({
               </span>
             </span>
           </header>
-          <Load of={found} lines={6} empty={(d) => !d.data?.length && <Alike d={d} />}>
-            {(d) => <Contrasts d={d} q={q} submit={submit} />}
-          </Load>
+          {times ? (
+            <Load of={found} lines={6} empty={(d) => !d.data?.length && <Alike d={d} />}>
+              {(d) => <Contrasts d={d} q={q} submit={submit} />}
+            </Load>
+          ) : (
+            <Alike d={{}} />
+          )}
         </section>
-        <Spans box={box} where={[where, inBox].filter(Boolean).join(" AND ")} />
+        {times && <Spans times={times} where={[where, inBox].filter(Boolean).join(" AND ")} />}
       </div>
     </>
   );
@@ -316,7 +324,7 @@ function Contrast({ v, q, submit }: { v: DifferenceValue; q: string; submit: (q:
 }
 
 /** Spans lists the traces of a box, each with its latest span in the box. */
-function Spans({ box, where }: { box: Box; where: string }) {
+function Spans({ times, where }: { times: { startTime: string; endTime: string }; where: string }) {
   const found = useCall("DashboardDataService/PreviewDashboardWidget", {
     widget: {
       id: "box",
@@ -332,7 +340,7 @@ function Spans({ box, where }: { box: Box; where: string }) {
       display: {},
       layout: { x: 0, y: 0, w: 4, h: 4 },
     },
-    timeRange: { type: "absolute", ...windowOf(box) },
+    timeRange: { type: "absolute", ...times },
     emptyRangeFallback: false,
   });
   const rows = found.data?.table?.rows ?? [];

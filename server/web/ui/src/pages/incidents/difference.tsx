@@ -9,7 +9,7 @@ import { errorOf, Field } from "../../parts/form";
 import { count, line, percent } from "../../parts/format";
 import { Empty, Failed, Load } from "../../parts/states";
 import { iso, moment } from "../../parts/time";
-import { windowOf } from "../../heat/select";
+import { inside, windowOf } from "../../heat/select";
 import { conditionOf, withPart } from "./sides";
 import "../home.css";
 import "./incidents.css";
@@ -34,23 +34,25 @@ export default function Difference() {
   const start = Math.max(w.start, w.end - SearchWindow);
   // A box of the heatmap stands against the rest of the window, not against other spans of its own time.
   const box = brush !== null && get("rest") === "1";
+  const part = box ? inside({ from: brush.start, to: brush.end }, { start, end: w.end }) : null;
+  const outside = box && !part;
   const request: ExplainDifferenceRequest = {
     signal,
     ...(scope ? { where: scope } : {}),
     ...(selected ? { selected } : {}),
     ...(other ? { other } : {}),
     ...(box
-      ? { ...windowOf({ from: brush.start, to: brush.end }), otherStartTime: iso(start), otherEndTime: iso(w.end) }
+      ? { ...(part && windowOf(part, { start, end: w.end })), otherStartTime: iso(start), otherEndTime: iso(w.end) }
       : brush
         ? { startTime: iso(brush.start), endTime: iso(brush.end), ...(selected ? {} : before(brush, start)) }
         : { startTime: iso(start), endTime: iso(w.end) }),
   };
   const ready = Boolean(selected || brush);
-  const found = useCall("DiagnosisService/ExplainDifference", request, { enabled: ready });
+  const found = useCall("DiagnosisService/ExplainDifference", request, { enabled: ready && !outside });
   useEffect(() => {
     document.title = `What is different · ${org.name} · svc`;
   }, [org.name]);
-  const time = brush ? `${moment(brush.start).slice(11)}–${moment(brush.end).slice(11)}` : "";
+  const time = brush ? `${moment(part?.from ?? brush.start).slice(11)}–${moment(part?.to ?? brush.end).slice(11)}` : "";
   const names = box
     ? [[time, selected].filter(Boolean).join(", "), other || "the rest of the window"]
     : brush && !selected
@@ -76,6 +78,10 @@ export default function Difference() {
           <Empty title="Choose a side to explain">
             <p>Failed requests, slow ones, or a time that you mark on the chart. Everything else of the window is the other side.</p>
           </Empty>
+        </div>
+      ) : outside ? (
+        <div className="panel">
+          <Nothing d={{}} />
         </div>
       ) : found.error && !found.data ? (
         <div className="panel">
