@@ -6,7 +6,7 @@ import { BreakdownRows } from "../gen/limits";
 import { isOneOf } from "../parts/choices";
 import { count, duration, line, percent } from "../parts/format";
 import { Load } from "../parts/states";
-import { traceWhere, withCondition } from "../where/parse";
+import { withCondition } from "../where/parse";
 import "../heat/heat.css";
 import { NoRoots, NothingMatches } from "./traces";
 
@@ -40,8 +40,8 @@ const nameOf = (text: string): string =>
   ofRows.has(text) || /^(attr|resource)\./.test(text) || text === "http.method" ? text : `attr.${text}`;
 
 /** Groups shows spans or traces by the values of a field. A column sorts them, and a click on a value narrows the filter. */
-export default function Groups({ q, enabled, submit }: { q: string; enabled: boolean; submit: (q: string) => void }) {
-  const { window: w, env } = useFrame();
+export default function Groups({ q, of: spans, submit }: { q: string; of: string; submit: (q: string) => void }) {
+  const { window: w } = useFrame();
   const address = useAddress();
   const get = (name: string): string => address.searchParams.get(name) ?? "";
   const field = nameOf(get("group") || "service.name");
@@ -49,25 +49,21 @@ export default function Groups({ q, enabled, submit }: { q: string; enabled: boo
   const [of = "", direction = ""] = get("sort").split(":");
   const sort: Column = isOneOf(names, of) ? of : "count";
   const up = direction === "asc";
-  const where = [traceWhere(q, env), ...(roots ? ["root_only = true"] : [])].filter(Boolean).join(" AND ");
+  const where = [spans, ...(roots ? ["root_only = true"] : [])].filter(Boolean).join(" AND ");
   // The first query decides which groups come, and in what order.
   const order = [sort, ...names.filter((n) => n !== sort)];
-  const found = useCall(
-    "QueryService/QueryBreakdown",
-    {
-      ...times(w),
-      queries: order.map((n) => ({
-        name: n,
-        source: "traces" as const,
-        aggregation: columns[n].aggregation,
-        groupBy: [language[field] ?? field],
-        limit: BreakdownRows,
-        ...(where ? { where } : {}),
-        ...(n === sort && up ? { order: { by: "value" as const, direction: "asc" as const } } : {}),
-      })),
-    },
-    { enabled },
-  );
+  const found = useCall("QueryService/QueryBreakdown", {
+    ...times(w),
+    queries: order.map((n) => ({
+      name: n,
+      source: "traces" as const,
+      aggregation: columns[n].aggregation,
+      groupBy: [language[field] ?? field],
+      limit: BreakdownRows,
+      ...(where ? { where } : {}),
+      ...(n === sort && up ? { order: { by: "value" as const, direction: "asc" as const } } : {}),
+    })),
+  });
   const narrow = (value: string): void => submit(value === "" ? withNone(q, field) : withCondition(q, field, "=", value));
   return (
     <section className="panel">

@@ -22,25 +22,27 @@ import {
 import { count, duration, lasts, line, percent } from "../parts/format";
 import { Load, Service } from "../parts/states";
 import { clock, exact, iso, type Window } from "../parts/time";
-import { traceWhere, withCondition } from "../where/parse";
+import { withCondition } from "../where/parse";
 import { NoRoots, NothingMatches } from "./traces";
 
-type Props = { q: string; enabled: boolean; submit: (q: string) => void };
+/** `of` are the spans of the filter `q`, in the query language. */
+type Props = { q: string; of: string; submit: (q: string) => void };
 
 /** Heat shows durations over time. A box on them becomes a selection: what sets its spans apart, and their traces. */
-export default function Heat({ q, enabled, submit }: Props) {
+export default function Heat({ q, of: spans, submit }: Props) {
   const { window: whole, env } = useFrame();
   const address = useAddress();
   const roots = address.searchParams.get("root") === "1";
   const box = useMemo(() => read(address.searchParams.get("sel") ?? ""), [address.searchParams.get("sel")]);
   const w = useMemo(() => ({ start: Math.max(whole.start, whole.end - SearchWindow), end: whole.end }), [whole.start, whole.end]);
-  const where = [traceWhere(q, env), ...(roots ? ["root_only = true"] : [])].filter(Boolean).join(" AND ");
+  const where = [spans, ...(roots ? ["root_only = true"] : [])].filter(Boolean).join(" AND ");
   const step = stepOf(w, useNarrow() ? 62 : 130);
-  const found = useCall(
-    "TracesService/QueryTraceDistribution",
-    { startTime: iso(w.start), endTime: iso(w.end), bucketSeconds: step, ...(where ? { where } : {}) },
-    { enabled },
-  );
+  const found = useCall("TracesService/QueryTraceDistribution", {
+    startTime: iso(w.start),
+    endTime: iso(w.end),
+    bucketSeconds: step,
+    ...(where ? { where } : {}),
+  });
   const pick = (b: Box | null): void => change({ sel: b ? written(b) : null });
   return (
     <>
@@ -64,7 +66,7 @@ export default function Heat({ q, enabled, submit }: Props) {
           </Load>
         </div>
       </section>
-      {enabled && box && (found.data?.data?.length ?? 0) > 0 && (
+      {box && (found.data?.data?.length ?? 0) > 0 && (
         <Selected box={box} w={windowOfAnswer(found.data!)} where={where} q={q} submit={submit} step={step * 1000} />
       )}
     </>

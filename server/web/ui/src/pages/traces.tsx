@@ -12,7 +12,7 @@ import type { SearchTracesResponse, TraceFilters } from "../gen/api";
 import { isFree } from "../frame/keys";
 import { Silence } from "../frame/silence";
 import { WhereBar } from "../where/bar";
-import { traceFilters, withCondition } from "../where/parse";
+import { traceFilters, traceProblem, traceWhere, withCondition } from "../where/parse";
 import "./home.css";
 import "../parts/lists.css";
 import "./logs.css";
@@ -44,7 +44,8 @@ export default function Traces() {
   const q = address.searchParams.get("q") ?? "";
   const asked = address.searchParams.get("view") ?? "";
   const view: View = isOneOf(order, asked) ? asked : "traces";
-  const { filters, error } = useMemo(() => traceFilters(q, env), [q, env]);
+  const error = useMemo(() => traceProblem(q, view === "traces"), [q, view]);
+  const filters = useMemo(() => traceFilters(q, env).filters, [q, env]);
   useEffect(() => {
     document.title = `Traces · ${org.name} · svc`;
   }, [org.name]);
@@ -58,6 +59,7 @@ export default function Traces() {
     return () => removeEventListener("keydown", press);
   }, []);
   const submit = (text: string): void => change({ q: text });
+  const of = traceWhere(q, env).where;
   return (
     <>
       <div className="pagehead">
@@ -78,11 +80,13 @@ export default function Traces() {
         placeholder="service.name = cart AND duration > 250ms AND has_error = true"
         onSubmit={submit}
       />
-      {view === "traces" ? (
-        <List q={q} filters={filters} enabled={!error} submit={submit} />
+      {error ? (
+        <Refused elsewhere={error.elsewhere} />
+      ) : view === "traces" ? (
+        <List q={q} filters={filters} submit={submit} />
       ) : (
         <Suspense fallback={<Waiting lines={11} />}>
-          {view === "heat" ? <Heat q={q} enabled={!error} submit={submit} /> : <Groups q={q} enabled={!error} submit={submit} />}
+          {view === "heat" ? <Heat q={q} of={of} submit={submit} /> : <Groups q={q} of={of} submit={submit} />}
         </Suspense>
       )}
     </>
@@ -97,16 +101,40 @@ function viewed(view: View): string {
   return target.pathname + target.search;
 }
 
-type ListProps = { q: string; filters: TraceFilters; enabled: boolean; submit: (q: string) => void };
+/** Refused stands in place of a view that cannot take the filter. The bar says what of it. */
+function Refused({ elsewhere }: { elsewhere: boolean }) {
+  return (
+    <div className="panel">
+      {elsewhere ? (
+        <Empty title="The list cannot take this filter">
+          <p>Groups and the heatmap take more conditions than the list does.</p>
+          <div className="row wrap">
+            <Link className="button primary" href={viewed("groups")}>
+              Show groups
+            </Link>
+            <Link className="button" href={viewed("heat")}>
+              Show the heatmap
+            </Link>
+          </div>
+        </Empty>
+      ) : (
+        <Empty title="The filter cannot be read">
+          <p>The line below the filter says what is wrong.</p>
+        </Empty>
+      )}
+    </div>
+  );
+}
+
+type ListProps = { q: string; filters: TraceFilters; submit: (q: string) => void };
 
 /** List shows counts and latency over time, facets, and the traces. */
-function List({ q, filters, enabled, submit }: ListProps) {
+function List({ q, filters, submit }: ListProps) {
   const { window: w } = useFrame();
-  const on = { enabled };
-  const counts = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "count", groupBy: "status_code", filters }, on);
-  const p95 = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "p95_duration", filters }, on);
-  const facets = useCall("TracesService/SearchTraceFacets", { ...times(w), filters }, on);
-  const list = useTraces(filters, enabled);
+  const counts = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "count", groupBy: "status_code", filters });
+  const p95 = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "p95_duration", filters });
+  const facets = useCall("TracesService/SearchTraceFacets", { ...times(w), filters });
+  const list = useTraces(filters);
   const [at, setAt] = useState(-1);
   const rows = list.data?.pages.flatMap((p) => p.data ?? []) ?? [];
   useRows(rows.length, at, setAt, () => rows[at] && navigate(href(`/traces/${rows[at].id}`)));
@@ -215,7 +243,7 @@ function List({ q, filters, enabled, submit }: ListProps) {
   );
 }
 
-function useTraces(filters: TraceFilters, enabled: boolean) {
+function useTraces(filters: TraceFilters) {
   const { window: w, org } = useFrame();
   return useInfiniteQuery<SearchTracesResponse, ApiError, { pages: SearchTracesResponse[] }, unknown[], string>({
     queryKey: [org.id, "traces", times(w), filters],
@@ -228,7 +256,6 @@ function useTraces(filters: TraceFilters, enabled: boolean) {
       ),
     getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
     placeholderData: (before) => before,
-    enabled,
   });
 }
 

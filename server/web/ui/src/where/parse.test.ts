@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { logFilters, parse, quote, traceFilters, traceWhere, withCondition } from "./parse";
+import { logFilters, parse, quote, traceFilters, traceProblem, traceWhere, withCondition } from "./parse";
 
 test("conditions and words", () => {
   expect(parse('service.name = "a b" AND severity >= WARN card declined')).toEqual({
@@ -56,15 +56,16 @@ test("a value that is quoted is read back, whatever it holds", () => {
 });
 
 test("filters of traces in the query language", () => {
-  expect(traceWhere("", "")).toBe("");
-  expect(traceWhere('service = "a \\"b\\"" AND NOT attr.k exists duration > 250ms order.id = 7 card declined', "production")).toBe(
+  const where = (text: string, env: string): string => traceWhere(text, env).where;
+  expect(where("", "")).toBe("");
+  expect(where('service = "a \\"b\\"" AND NOT attr.k exists duration > 250ms order.id = 7 card declined', "production")).toBe(
     'deployment.environment = "production" AND service.name = "a \\"b\\"" AND NOT attr.k exists AND duration > "250ms" ' +
       'AND attr.order.id = "7" AND span.name contains "card declined"',
   );
-  expect(traceWhere("root = true AND status = Error AND http.status_code = 503", "")).toBe(
+  expect(where("root = true AND status = Error AND http.status_code = 503", "")).toBe(
     'root_only = "true" AND status.code = "Error" AND http.status_code = "503"',
   );
-  expect(traceWhere("a = 1 OR b = 2", "")).toBe("");
+  expect(traceWhere("a = 1 OR b = 2", "")).toMatchObject({ where: "", error: { at: 6 } });
 });
 
 test("fields of resources in the filters of traces", () => {
@@ -73,4 +74,32 @@ test("fields of resources in the filters of traces", () => {
     serviceNamespace: "shop",
   });
   expect(traceFilters("span.kind = Server", "").error?.message).toContain("span.kind");
+});
+
+test("the list alone refuses what only the query language can say", () => {
+  for (const [text, where] of [
+    ["NOT http.route exists", "NOT http.route exists"],
+    ["NOT http.status_code exists", "NOT http.status_code exists"],
+    ["NOT deployment.environment exists AND NOT span.name exists", "NOT deployment.environment exists AND NOT span.name exists"],
+    ["NOT status exists", "NOT status.code exists"],
+    ["span.kind = Server", 'span.kind = "Server"'],
+  ] as const) {
+    expect(traceProblem(text, false), text).toBeUndefined();
+    expect(traceWhere(text, ""), text).toEqual({ where });
+  }
+  for (const text of ["NOT http.route exists", "NOT http.status_code exists", "NOT span.name exists", "span.kind = Server"])
+    expect(traceProblem(text, true), text).toMatchObject({ elsewhere: true });
+  expect(traceProblem("http.route = /cart AND NOT attr.k exists", true)).toBeUndefined();
+  // No view takes these.
+  for (const text of ["a = 1 OR b = 2", "duration > soon", "duration exists", "status = Broken", "has_error exists"])
+    for (const list of [true, false]) expect(traceProblem(text, list), text).toMatchObject({ elsewhere: false });
+});
+
+test("spans without a service are asked for as such", () => {
+  expect(traceFilters("NOT service.name exists", "").filters).toEqual({
+    resourceAttributes: [{ key: "service.name", operator: "exists", negated: true }],
+  });
+  expect(traceFilters("NOT service = cart", "").filters).toEqual({
+    resourceAttributes: [{ key: "service.name", operator: "equals", value: "cart", negated: true }],
+  });
 });

@@ -6,12 +6,13 @@ import { isOneOf } from "../parts/choices";
  * The search methods take conditions of certain shapes. A text that they cannot say is an error with its place.
  */
 export type Condition = { field: string; op: string; value: string; negated: boolean; at: number };
-export type Parsed = { conditions: Condition[]; words: string[]; error?: { message: string; at: number } };
+export type Problem = { message: string; at: number };
+export type Parsed = { conditions: Condition[]; words: string[]; error?: Problem };
 
 const token = /\s*(?:"((?:[^"\\]|\\.)*)"|(!=|>=|<=|=|>|<|!contains\b|!exists\b)|([^\s"=<>!]+))/giy;
 type Token = { text: string; kind: "quoted" | "op" | "word"; at: number };
 
-function tokens(text: string): Token[] | { message: string; at: number } {
+function tokens(text: string): Token[] | Problem {
   const out: Token[] = [];
   token.lastIndex = 0;
   let at = 0;
@@ -44,7 +45,7 @@ export function parse(text: string): Parsed {
       return {
         conditions,
         words,
-        error: { message: "This list joins conditions by AND only. Charts and SQL take OR and parentheses.", at: t.at },
+        error: { message: "Conditions are joined by AND only here. Charts and SQL take OR and parentheses.", at: t.at },
       };
     }
     let negated = false;
@@ -106,7 +107,7 @@ const operators: Record<string, AttributeFilter["operator"]> = {
   exists: "exists",
 };
 
-export type Result<T> = { filters: T; error?: { message: string; at: number } };
+export type Result<T> = { filters: T; error?: Problem };
 
 const ofNumbers: Array<NonNullable<AttributeFilter["operator"]>> = ["gt", "gte", "lt", "lte"];
 
@@ -116,7 +117,7 @@ function attribute(c: Condition): AttributeFilter {
   return { key, operator: operators[c.op], ...(c.op === "exists" ? {} : { value }), ...(c.negated ? { negated: true } : {}) };
 }
 
-const only = (c: Condition, ops: string[]): { message: string; at: number } | undefined =>
+const only = (c: Condition, ops: string[]): Problem | undefined =>
   c.negated || !ops.includes(c.op) ? { message: `${c.field} takes ${ops.join(" ")} here, without NOT.`, at: c.at } : undefined;
 
 export function logFilters(text: string, env: string): Result<LogFilters> {
@@ -159,20 +160,43 @@ export function logFilters(text: string, env: string): Result<LogFilters> {
   return { filters: f };
 }
 
+/** wrong is what no method can take of a condition on spans. */
+function wrong(c: Condition): Problem | undefined {
+  const compares = [">", ">=", "<", "<=", "="].includes(c.op);
+  switch (c.field.toLowerCase()) {
+    case "duration":
+      return compares && ofDuration.test(c.value)
+        ? undefined
+        : { message: "A duration is a number with ms, s or m: duration > 250ms.", at: c.at };
+    case "status":
+      return c.op !== "=" || statuses.some((s) => s.toLowerCase() === c.value.toLowerCase())
+        ? undefined
+        : { message: "status is Ok, Error or Unset.", at: c.at };
+    case "has_error":
+    case "root":
+      return c.op === "=" ? undefined : { message: `${c.field} is true or false: ${c.field} = true.`, at: c.at };
+  }
+  return undefined;
+}
+
+const statuses = ["Ok", "Error", "Unset"] as const;
+const ofDuration = /^([\d.]+)(ns|us|µs|ms|s|m|h)?$/;
 const milliseconds: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
+/** traceFilters is the filter of the list of traces. It takes fewer conditions than traceWhere. */
 export function traceFilters(text: string, env: string): Result<TraceFilters> {
   const p = parse(text);
   const f: TraceFilters = {};
   if (env) f.deploymentEnvironment = env;
   if (p.error) return { filters: f, error: p.error };
   for (const c of p.conditions) {
-    let bad: { message: string; at: number } | undefined;
+    let bad = wrong(c);
+    if (bad) return { filters: f, error: bad };
     const name = c.field.toLowerCase();
     switch (name) {
       case "service.name":
       case "service":
-        if (c.negated) (f.resourceAttributes ??= []).push({ key: "service.name", operator: "equals", value: c.value, negated: true });
+        if (c.negated) (f.resourceAttributes ??= []).push({ ...attribute(c), key: "service.name" });
         else if (!(bad = only(c, ["="]))) f.serviceName = c.value;
         break;
       case "span.name":
@@ -183,17 +207,12 @@ export function traceFilters(text: string, env: string): Result<TraceFilters> {
         if (!(bad = only(c, ["="]))) f.hasError = c.value.toLowerCase() === "true";
         break;
       case "status":
-        if (!(bad = only(c, ["="]))) {
-          const status = (["Ok", "Error", "Unset"] as const).find((s) => s.toLowerCase() === c.value.toLowerCase());
-          if (status) f.statusCode = status;
-          else bad = { message: "status is Ok, Error or Unset.", at: c.at };
-        }
+        if (!(bad = only(c, ["="]))) f.statusCode = statuses.find((s) => s.toLowerCase() === c.value.toLowerCase());
         break;
       case "duration": {
-        const m = /^([\d.]+)(ns|us|µs|ms|s|m|h)?$/.exec(c.value);
-        if (!m) bad = { message: "A duration is a number with ms, s or m: duration > 250ms.", at: c.at };
-        else if (!(bad = only(c, [">", ">=", "<", "<="])))
-          f[c.op.startsWith(">") ? "minDurationMs" : "maxDurationMs"] = Number(m[1]) * (milliseconds[m[2] ?? "ms"] ?? 1);
+        const m = ofDuration.exec(c.value);
+        if (!(bad = only(c, [">", ">=", "<", "<="])))
+          f[c.op.startsWith(">") ? "minDurationMs" : "maxDurationMs"] = Number(m?.[1]) * (milliseconds[m?.[2] ?? "ms"] ?? 1);
         break;
       }
       case "http.method":
@@ -219,7 +238,7 @@ export function traceFilters(text: string, env: string): Result<TraceFilters> {
         break;
       case "span.kind":
       case "status.message":
-        bad = { message: `Traces cannot be searched by ${name}. Groups, charts and SQL take it.`, at: c.at };
+        bad = { message: `The list of traces takes no ${name}. Groups, the heatmap, charts and SQL take it.`, at: c.at };
         break;
       default:
         if (c.field.startsWith("resource.")) (f.resourceAttributes ??= []).push(attribute(c));
@@ -243,10 +262,11 @@ const languageFields = new Set(
 /** quoted writes a value as the query language reads it, whatever it holds. */
 export const quoted = (value: string): string => `"${value.replace(/["\\]/g, "\\$&")}"`;
 
-/** traceWhere is the filter of spans as text in the query language, for methods that take no TraceFilters. A text with an error gives "". */
-export function traceWhere(text: string, env: string): string {
+/** traceWhere is the filter of spans as text in the query language, for methods that take no TraceFilters. It is "" with an error. */
+export function traceWhere(text: string, env: string): { where: string; error?: Problem } {
   const p = parse(text);
-  if (p.error) return "";
+  const error = p.error ?? p.conditions.map(wrong).find(Boolean);
+  if (error) return { where: "", error };
   const out = env ? [`deployment.environment = ${quoted(env)}`] : [];
   for (const c of p.conditions) {
     const lower = c.field.toLowerCase();
@@ -255,5 +275,16 @@ export function traceWhere(text: string, env: string): string {
     out.push(`${c.negated ? "NOT " : ""}${field} ${c.op}${c.op === "exists" ? "" : ` ${quoted(c.value)}`}`);
   }
   if (p.words.length) out.push(`span.name contains ${quoted(p.words.join(" "))}`);
-  return out.join(" AND ");
+  return { where: out.join(" AND ") };
+}
+
+/**
+ * traceProblem is what a view of traces cannot take of a text. `elsewhere` says that other views can: the list alone asks for traces by
+ * TraceFilters.
+ */
+export function traceProblem(text: string, list: boolean): (Problem & { elsewhere: boolean }) | undefined {
+  const all = traceWhere(text, "").error;
+  if (all) return { ...all, elsewhere: false };
+  const here = list ? traceFilters(text, "").error : undefined;
+  return here && { ...here, elsewhere: true };
 }
