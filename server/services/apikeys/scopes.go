@@ -11,7 +11,7 @@ import (
 
 // later lists families whose methods do not exist yet. Keys may already be made for them.
 func later() []string {
-	return []string{"alerts", "anomalies", "error_issues", "events", "integrations", "investigations"}
+	return []string{"anomalies", "events"}
 }
 
 // families returns the families that a scope can name: the families of the contract and those of later.

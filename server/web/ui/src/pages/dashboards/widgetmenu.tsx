@@ -4,8 +4,9 @@ import { change, href, navigate } from "../../frame/router";
 import { newRule } from "../../frame/alertthis";
 import { useFrame } from "../../frame/session";
 import type { Dashboard, Widget, WidgetData } from "../../gen/api";
+import { CreateAlertRuleRequest_name } from "../../gen/limits";
 import { sheetOf } from "../../grid/draw";
-import { line } from "../../parts/format";
+import { cut, line } from "../../parts/format";
 import { Menu } from "../../parts/menu";
 import { Inspection } from "./inspection";
 import { save } from "./leads";
@@ -34,7 +35,7 @@ function ruleOf(w: Widget): string | null {
   )
     return null;
   const { id: _id, name: _name, ...query } = q;
-  return newRule({ name: (w.display?.title ?? "").slice(0, 200), query });
+  return newRule({ name: cut(w.display?.title ?? "", CreateAlertRuleRequest_name.characters).kept, query });
 }
 
 /** WidgetMenu are the acts of one widget of a stored dashboard. */

@@ -5,7 +5,7 @@ import { useAct, useCall, useFrame } from "../../frame/session";
 import { CreateInvestigationRequest_question, CreateInvestigationRequest_title } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
-import { count, line } from "../../parts/format";
+import { count, cut, line } from "../../parts/format";
 import { atMost } from "../../parts/length";
 import { Empty, Load } from "../../parts/states";
 import { ago } from "../../parts/time";
@@ -113,7 +113,7 @@ function List() {
 }
 
 function Start({ title: given, issue }: { title: string; issue: string }) {
-  const [title, setTitle] = useState(given.slice(0, 200));
+  const [title, setTitle] = useState(cut(given, CreateInvestigationRequest_title.characters).kept);
   const [question, setQuestion] = useState("");
   const create = useAct("InvestigationsService/CreateInvestigation", (i) => navigate(href(`/investigations/${i.id}`)));
   const close = (): void => change({ new: null, issue: null }, true);
