@@ -190,8 +190,8 @@ prepare: ui-check browser-sdk-check tools deps $(GOLANGCI_LINT) $(OTELCOL) test-
 GOTESTSUM = $(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
 
 # The temporary files of a run, and the folder in which its test binaries share a migrated engine. The processes of tests have memory to
-# spare: with GOGC=400 they spend less on the collection of garbage. A test that measures memory sets its own bound.
-SCRATCH = export GOGC=$${GOGC-400}; export TMPDIR=$$(tools/scratch.sh); trap 'rm -rf "$$TMPDIR"' EXIT; export SVC_TEST_MIGRATED=$$TMPDIR/migrated; mkdir "$$SVC_TEST_MIGRATED"
+# spare: with GOGC=200 they spend less on the collection of garbage. A test that measures memory sets its own bound.
+SCRATCH = export GOGC=$${GOGC-200}; export TMPDIR=$$(tools/scratch.sh); trap 'rm -rf "$$TMPDIR"' EXIT; export SVC_TEST_MIGRATED=$$TMPDIR/migrated; mkdir "$$SVC_TEST_MIGRATED"
 
 .PHONY: test
 test: export SVC_TEST_BINARY = $(if $(E2E),$(TEST_BINARY))

@@ -154,7 +154,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 	for _, p := range mcp.Published() {
 		mux.Handle(p, mcpDoor)
 	}
-	mountReference(mux, c, a.baseURL())
+	a.mountReference(mux, c)
 	// REST answers every other path: an unknown route gets the error envelope.
 	mux.Handle("/", restDoor)
 	oauthServer := oauth.New(oauth.Config{
@@ -189,8 +189,14 @@ func (a *App) browser() (*auth.Browser, error) {
 
 // mountReference serves the OpenAPI document and the reference page that shows it. Neither needs credentials. The first request makes the
 // document, because that takes longer than the rest of a start.
-func mountReference(mux *http.ServeMux, c *contract.Contract, baseURL string) {
-	mux.Handle("/openapi.json", openapi.Handler(func() ([]byte, error) { return openapi.New(c, baseURL) }))
+func (a *App) mountReference(mux *http.ServeMux, c *contract.Contract) {
+	mux.Handle("/openapi.json", openapi.Handler(func() ([]byte, error) {
+		doc, err := openapi.New(c, a.baseURL())
+		if err != nil {
+			a.log.Error("the OpenAPI document could not be made", "error", err)
+		}
+		return doc, err
+	}))
 	reference := openapi.Reference()
 	mux.Handle("/v2/docs", reference)
 	mux.Handle("/v2/docs/", reference)

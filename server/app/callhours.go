@@ -15,7 +15,7 @@ import (
 func (a *App) callHoursKind() work.Kind {
 	cfg := callhours.Config{
 		Organizations: a.store, Warehouse: read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse), Work: true}),
-		Into: a.warehouse, Logger: a.log, Now: time.Now,
+		Into: a.warehouse, Turn: callhours.NewTurn(), Logger: a.log, Now: time.Now,
 	}
 	return work.Kind{Name: store.WorkCallHours, Run: func(ctx context.Context, shard *work.Shard) {
 		c := callhours.NewCounter(cfg, func(org principal.OrgID) bool {

@@ -237,7 +237,7 @@ func firstMap(e *warehousetest.Engine, from, to *timestamppb.Timestamp) func(ctx
 func countCalls(b *testing.B, e *warehousetest.Engine) {
 	b.Helper()
 	c := callhours.NewCounter(callhours.Config{
-		Organizations: installation{}, Warehouse: e, Into: e, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Organizations: installation{}, Warehouse: e, Into: e, Turn: callhours.NewTurn(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	}, func(principal.OrgID) bool { return true })
 	begun, cpu := time.Now(), engineCPU(b, e)
 	for range 2 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,7 +28,19 @@ const (
 	batch = 24
 	// quiet is the time between the look at the numbers of spans and the join. In it, an insert that has begun becomes visible as a whole.
 	quiet = 200 * time.Millisecond
+	// longestWait bounds the time between two counts of an hour for which late spans trickle in. An hour is counted once more in lastChance,
+	// the time before its spans may go.
+	longestWait = 5 * 24 * time.Hour
+	lastChance  = 26 * time.Hour
+	// longestPause bounds the pause of an hour that cannot be counted.
+	longestPause = 6 * time.Hour
 )
+
+// Turn lets one count of a process join at a time, so that the other reads of background work always have a place.
+type Turn chan struct{}
+
+// NewTurn returns a turn for the counters of a process.
+func NewTurn() Turn { return make(Turn, 1) }
 
 // Organizations lists those of an installation. *store.Store does.
 type Organizations interface {
@@ -45,6 +58,7 @@ type Config struct {
 	Organizations Organizations
 	Warehouse     read.Warehouse
 	Into          Inserter
+	Turn          Turn
 	Logger        *slog.Logger
 	Now           func() time.Time
 }
@@ -57,11 +71,23 @@ type Counter struct {
 	due  map[principal.OrgID]time.Time
 	full map[principal.OrgID]time.Time // when all hours were looked at
 	last time.Time                     // of the last count: no two counts have the same time
+	// paused are the hours that could not be counted: until when, and for how long.
+	paused map[hourID]pause
+}
+
+type hourID struct {
+	org  principal.OrgID
+	hour int64
+}
+
+type pause struct {
+	until  time.Time
+	length time.Duration
 }
 
 // NewCounter returns a counter for the organizations that mine accepts. One goroutine may use it.
 func NewCounter(cfg Config, mine func(principal.OrgID) bool) *Counter {
-	return &Counter{cfg: cfg, mine: mine, due: map[principal.OrgID]time.Time{}, full: map[principal.OrgID]time.Time{}}
+	return &Counter{cfg: cfg, mine: mine, due: map[principal.OrgID]time.Time{}, full: map[principal.OrgID]time.Time{}, paused: map[hourID]pause{}}
 }
 
 // Step counts what is due, and returns the time of the next step. A count that two processes make at the same time does no harm: reads
@@ -76,73 +102,120 @@ func (c *Counter) Step(ctx context.Context) (time.Time, error) {
 		if !c.mine(org) || c.due[org].After(now) {
 			continue
 		}
-		more, err := c.organization(ctx, org, now)
-		switch {
-		case ctx.Err() != nil:
+		next, err := c.organization(ctx, org, now)
+		if ctx.Err() != nil {
 			return time.Time{}, ctx.Err()
-		case err != nil:
-			c.cfg.Logger.Warn("the calls between services could not be counted; reads find them in the spans until then", "org_id", org, "error", err)
-			c.due[org] = now.Add(lookEvery)
-		case more:
-			c.due[org] = now // after the others
-		default:
-			c.due[org] = now.Add(-limits.CallHourSettled).Truncate(time.Hour).Add(time.Hour + limits.CallHourSettled)
 		}
+		if err != nil {
+			c.cfg.Logger.Warn("the calls between services could not be counted; reads find them in the spans until then", "org_id", org, "error", err)
+		}
+		c.due[org] = next
 	}
 	return c.cfg.Now().Add(lookEvery), nil
 }
 
-// organization counts the hours of an organization that need it, the latest first. It reports whether more are left.
-func (c *Counter) organization(ctx context.Context, org principal.OrgID, now time.Time) (more bool, err error) {
+// organization counts the hours of an organization that need it, the latest first. It returns when the organization is due again: now if
+// hours are left, after the pause of an hour that cannot be counted, or when the next hour is over.
+func (c *Counter) organization(ctx context.Context, org principal.OrgID, now time.Time) (next time.Time, err error) {
 	over := now.Add(-limits.CallHourSettled).Truncate(time.Hour) // the hours before this time are over
 	window := query.Window{Start: over.Add(-recent), End: over.Add(-1)}
 	all := now.Sub(c.full[org]) >= allEvery
 	if all {
 		window.Start = now.Add(-countable).Truncate(time.Hour).Add(time.Hour)
 	}
-	hours, counts, err := state(ctx, c.cfg.Warehouse, org, window)
+	hours, counts, err := state(ctx, c.cfg.Warehouse, org, window, false)
 	if err != nil {
-		return false, err
+		return now.Add(lookEvery), err
 	}
+	next = over.Add(time.Hour + limits.CallHourSettled)
+	var failed []error
 	left, waited := batch, false
 	for _, h := range slices.Backward(hours.list) {
 		count, counted := counts[h.Hour.Unix()]
+		id := hourID{org, h.Hour.Unix()}
 		switch {
 		case h.Hour.Before(window.Start) || h.Hour.After(window.End):
 			continue
-		case counted && count.Spans == hours.seen(h.Hour):
+		case counted && (count.Spans == hours.seen(h.Hour) || waits(h.Hour, count.CountedAt, now)):
 			continue
-		case counted && now.Sub(h.Hour) < 2*count.CountedAt.Sub(h.Hour):
-			continue // late spans trickle in: the count is repeated when the hour is twice as old
+		case c.paused[id].until.After(now):
+			next = earlier(next, c.paused[id].until)
+			continue
 		case left == 0:
-			return true, nil
+			return now, errors.Join(failed...)
 		}
 		if !waited {
 			select {
 			case <-time.After(quiet):
 			case <-ctx.Done():
-				return false, ctx.Err()
+				return next, ctx.Err()
 			}
 			waited = true
 		}
 		left--
 		if err := c.count(ctx, org, h, hours.seen(h.Hour)); err != nil {
-			return false, err
+			if ctx.Err() != nil {
+				return next, err
+			}
+			length := min(max(2*c.paused[id].length, lookEvery), longestPause)
+			c.paused[id] = pause{now.Add(length), length}
+			next = earlier(next, now.Add(length))
+			failed = append(failed, fmt.Errorf("hour %s: %w", h.Hour.Format(time.RFC3339), err))
+			continue
 		}
+		delete(c.paused, id)
 	}
 	if all {
 		c.full[org] = now
+		maps.DeleteFunc(c.paused, func(id hourID, p pause) bool { return id.org == org && now.Sub(p.until) > allEvery })
 	}
-	return false, nil
+	return next, errors.Join(failed...)
 }
+
+func earlier(x, y time.Time) time.Time {
+	if y.Before(x) {
+		return y
+	}
+	return x
+}
+
+// waits says whether an hour for which late spans arrived waits for its next count: until it is twice as old as at the last one.
+func waits(hour, counted, now time.Time) bool {
+	if last := hour.Add(countable - lastChance); now.After(last) && counted.Before(last) {
+		return false
+	}
+	return now.Sub(counted) < min(counted.Sub(hour), longestWait)
+}
+
+var (
+	errUnseen = errors.New("not all spans that were counted on arrival are visible")
+	errMany   = fmt.Errorf("it has more than %d pairs of services", reads.MaxCallRows)
+)
 
 // count finds the calls of an hour and stores them.
 func (c *Counter) count(ctx context.Context, org principal.OrgID, h reads.SpanHourRow, seen uint64) error {
+	select {
+	case c.cfg.Turn <- struct{}{}:
+		defer func() { <-c.cfg.Turn }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	// The numbers of spans come from a table that ingest fills beside the spans.
+	visible, err := read.One[reads.SpanCountRow](ctx, c.cfg.Warehouse, org, reads.SpansOfCallHour(h.Hour))
+	if err != nil {
+		return err
+	}
+	if visible.Spans < seen {
+		return errUnseen
+	}
 	sum := Sum{}
 	for _, p := range Parts(query.Window{Start: h.Hour, End: h.Hour.Add(time.Hour - 1)}, []reads.SpanHourRow{h}) {
 		rows, err := read.All[reads.CallHourRow](ctx, c.cfg.Warehouse, org, reads.CallsByEnvironment(p.Window))
 		if err != nil {
 			return err
+		}
+		if len(rows) == reads.MaxCallRows {
+			return errMany // there may be more: reads find them by environment
 		}
 		for _, r := range rows {
 			sum.Add(r.Environment, r.CallRow)

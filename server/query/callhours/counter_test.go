@@ -2,6 +2,7 @@ package callhours
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -49,7 +50,7 @@ func newBed(t *testing.T, now time.Time, orgs ...principal.OrgID) *bed {
 // restart replaces the counter with one that remembers nothing.
 func (b *bed) restart() {
 	b.counter = NewCounter(Config{
-		Organizations: b.orgs, Warehouse: b.w, Into: b.w, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
+		Organizations: b.orgs, Warehouse: b.w, Into: b.w, Turn: NewTurn(), Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
 	}, func(org principal.OrgID) bool { return !strings.HasSuffix(string(org), "_elsewhere") })
 }
 
@@ -172,6 +173,82 @@ func TestCounterCatchesUp(t *testing.T) {
 	b.orgs.all, b.orgs.deleted = []principal.OrgID{gone}, []principal.OrgID{gone}
 	b.step()
 	b.expect(gone, all, nil, 0, 1)
+}
+
+// faulty fails as many joins as it says.
+type faulty struct {
+	read.Warehouse
+	fails int
+}
+
+func (f *faulty) Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error) {
+	if strings.Contains(sql, "JOIN") && f.fails > 0 {
+		f.fails--
+		return nil, errors.New("too much memory")
+	}
+	return f.Warehouse.Query(ctx, org, sql, args...)
+}
+
+// An hour that cannot be counted holds up no other one, and is tried again after a pause that grows.
+func TestHourFails(t *testing.T) {
+	const org = "org_hours_fails"
+	start := time.Now().UTC().Truncate(time.Hour).Add(-10 * time.Hour)
+	b := newBed(t, hourOf(start, 5.5), org)
+	for h := range 5 {
+		b.call(org, "", hourOf(start, float64(h)+0.1), hourOf(start, float64(h)+0.1))
+	}
+	all := query.Window{Start: start, End: hourOf(start, 5).Add(-1)}
+	f := &faulty{Warehouse: b.w, fails: 1}
+	b.counter.cfg.Warehouse = f
+	b.step()
+	b.expect(org, all, nil, 4, 1)
+	for _, pause := range []time.Duration{lookEvery, 2 * lookEvery} {
+		f.fails = 1
+		b.now = b.now.Add(pause - time.Second)
+		b.step()
+		if f.fails != 1 {
+			t.Errorf("tried again within %s", pause)
+		}
+		b.now = b.now.Add(time.Second)
+		b.step()
+		if f.fails != 0 {
+			t.Errorf("not tried again after %s", pause)
+		}
+	}
+	b.now = b.now.Add(time.Hour)
+	b.step()
+	b.expect(org, all, nil, 5, 0)
+
+	// Spans that are counted on arrival and not visible: an insert goes on, or a replica lags.
+	columns := strings.Fields("OrgId Minute ServiceName SpanCount")
+	if err := b.w.InsertRows(t.Context(), "service_minutes", columns, [][]any{{org, hourOf(start, 2), "a", uint64(1)}}, ""); err != nil {
+		t.Fatal(err)
+	}
+	b.now = b.now.Add(20 * time.Hour)
+	b.restart()
+	b.step()
+	b.expect(org, all, nil, 2, 3)
+}
+
+func TestWaits(t *testing.T) {
+	hour := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	day := 24 * time.Hour
+	for _, c := range []struct {
+		counted, now time.Duration
+		want         bool
+	}{
+		{2 * time.Hour, 3 * time.Hour, true},
+		{2 * time.Hour, 4 * time.Hour, false},
+		{8 * day, 12 * day, true},
+		{8 * day, 13 * day, false},
+		{27 * day, countable - lastChance, true},
+		{27 * day, countable - time.Hour, false},
+		{countable - time.Hour, countable, true},
+	} {
+		if got := waits(hour, hour.Add(c.counted), hour.Add(c.now)); got != c.want {
+			t.Errorf("counted at the age of %s, looked at at %s: waits %v, want %v", c.counted, c.now, got, c.want)
+		}
+	}
 }
 
 // The statement by environment and that of one environment find the same calls.

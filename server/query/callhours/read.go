@@ -2,7 +2,8 @@
 // worker counts the calls of each hour once, when the hour is over, and the service map adds the hours up.
 //
 // Spans can arrive late. Each count notes how many spans it could see. A read takes a count only if this number is still right, and finds
-// the calls of other hours in the spans. So late spans make a read slower, never wrong.
+// the calls of other hours in the spans. So late spans make a read slower, and not wrong, as long as the spans exist: the last count is what is
+// left after that.
 package callhours
 
 import (
@@ -37,7 +38,7 @@ func (s Sum) Add(environment string, rows ...reads.CallRow) {
 func Read(ctx context.Context, w read.Warehouse, org principal.OrgID, window query.Window, environment *string, now time.Time) (
 	[]reads.CallRow, []reads.SpanHourRow, error,
 ) {
-	hours, counts, err := state(ctx, w, org, window)
+	hours, counts, err := state(ctx, w, org, window, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +47,7 @@ func Read(ctx context.Context, w read.Warehouse, org principal.OrgID, window que
 	for _, h := range hours.list {
 		count, ok := counts[h.Hour.Unix()]
 		whole := !h.Hour.Before(window.Start) && !h.Hour.Add(time.Hour-1).After(window.End)
-		if whole && ok && (count.Spans == hours.seen(h.Hour) || now.Sub(h.Hour) > countable) {
+		if whole && ok && (count.Spans == hours.seen(h.Hour) || now.Sub(h.Hour) > limits.TraceRetention) {
 			counted = append(counted, count)
 		} else {
 			rest = append(rest, h)
@@ -74,18 +75,24 @@ func (s spanHours) seen(hour time.Time) uint64 {
 	return of(hour.Add(-reads.CallReach)).Spans + of(hour).Spans + of(hour.Add(time.Hour)).First
 }
 
-// state reads the hours with spans and the counts of a window.
-func state(ctx context.Context, w read.Warehouse, org principal.OrgID, window query.Window) (spanHours, map[int64]reads.CallHourCount, error) {
+// state reads the hours with spans and the counts of a window. With cached, the answers may be those of an earlier equal read.
+func state(ctx context.Context, w read.Warehouse, org principal.OrgID, window query.Window, cached bool) (
+	spanHours, map[int64]reads.CallHourCount, error,
+) {
 	window = query.Window{Start: window.Start.Add(-time.Hour).Truncate(time.Hour), End: window.End.Add(time.Hour)}
+	var until time.Time
+	if cached {
+		until = window.End
+	}
 	s := spanHours{at: map[int64]reads.SpanHourRow{}}
 	var err error
-	if s.list, err = read.All[reads.SpanHourRow](ctx, w, org, reads.SpanHours(window).Until(window.End)); err != nil || len(s.list) == 0 {
+	if s.list, err = read.All[reads.SpanHourRow](ctx, w, org, reads.SpanHours(window).Until(until)); err != nil || len(s.list) == 0 {
 		return s, nil, err
 	}
 	for _, h := range s.list {
 		s.at[h.Hour.Unix()] = h
 	}
-	rows, err := read.All[reads.CallHourCount](ctx, w, org, reads.CallHourCounts(window).Until(window.End))
+	rows, err := read.All[reads.CallHourCount](ctx, w, org, reads.CallHourCounts(window).Until(until))
 	counts := map[int64]reads.CallHourCount{}
 	for _, c := range rows {
 		counts[c.Hour.Unix()] = c

@@ -41,6 +41,7 @@ func rows() map[any]string {
 		new(CallRow):             "service_calls counted_calls",
 		new(CallHourRow):         "calls_by_environment",
 		new(CallHourCount):       "call_hour_counts",
+		new(SpanCountRow):        "spans_of_call_hour",
 		new(ChunkRow):            "session_chunks session_manifest",
 		new(EnvironmentRow):      "list_environments",
 		new(ErrorGroupRow):       "error_groups error_groups_filtered",

@@ -15,6 +15,9 @@ const CallReach = time.Hour
 // ClockSkew is how much later than the call its caller may seem to begin, because their clocks differ.
 const ClockSkew = 5 * time.Minute
 
+// MaxCallRows is the largest number of rows of a read of calls.
+const MaxCallRows = 10_000
+
 // CallStats are the figures of the calls between two ends.
 type CallStats struct {
 	Calls           uint64  `ch:"Calls"`
@@ -96,7 +99,7 @@ ANY RIGHT JOIN
 WHERE SourceService != '' AND SourceService != TargetService
 GROUP BY %[3]sSourceService, TargetService
 ORDER BY EstimatedCalls DESC, %[3]sSourceService, TargetService
-LIMIT 10000`, calling.Join(8), called.Join(8), by))
+LIMIT %[4]d`, calling.Join(8), called.Join(8), by, MaxCallRows))
 }
 
 // CallHourCount is a row of CallHourCounts: an hour whose calls were counted. Spans is the number of spans that the count could see.
@@ -150,7 +153,21 @@ FROM call_hours
 WHERE %s
 GROUP BY SourceService, TargetService
 ORDER BY EstimatedCalls DESC, SourceService, TargetService
-LIMIT 10000`, c.Join(4)))
+LIMIT %d`, c.Join(4), MaxCallRows))
+}
+
+// SpansOfCallHour gives one SpanCountRow: the number of spans in which the calls of an hour are found.
+func SpansOfCallHour(hour time.Time) sqlbuild.Statement {
+	b := &sqlbuild.Builder{}
+	c := sqlbuild.OfOrganization().With(
+		"Timestamp >= "+b.Time("reach_start", hour.Add(-CallReach)), "Timestamp < "+b.Time("reach_end", hour.Add(time.Hour+ClockSkew)),
+	)
+	return b.Statement("SELECT count() AS Spans FROM spans WHERE " + c.Join(4))
+}
+
+// SpanCountRow is the row of SpansOfCallHour.
+type SpanCountRow struct {
+	Spans uint64 `ch:"Spans"`
 }
 
 // PeerRow is a row of PeerCalls.

@@ -101,6 +101,7 @@ func cases() map[string]sqlbuild.Statement {
 		"span_hours":                  SpanHours(w),
 		"calls_by_environment":        CallsByEnvironment(w),
 		"call_hour_counts":            CallHourCounts(w),
+		"spans_of_call_hour":          SpansOfCallHour(w.Start),
 		"counted_calls":               CountedCalls([]CallHourCount{{Hour: w.Start, CountedAt: w.End}}, value("environment")),
 		"error_groups":                ErrorGroups(w, ErrorFilters{}, "last_seen", 20, 21),
 		"error_groups_filtered":       ErrorGroups(w, errors, "", 0, 21),

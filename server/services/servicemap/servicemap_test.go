@@ -279,7 +279,7 @@ func TestEdgesAgree(t *testing.T) {
 	m := get(t, w, org, window)
 	// The same map from the hours that the worker counts.
 	counter := callhours.NewCounter(callhours.Config{
-		Organizations: one(org), Warehouse: w, Into: w, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Organizations: one(org), Warehouse: w, Into: w, Turn: callhours.NewTurn(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	}, func(principal.OrgID) bool { return true })
 	if _, err := counter.Step(t.Context()); err != nil {
 		t.Fatal(err)
