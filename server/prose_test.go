@@ -81,8 +81,8 @@ var stilted = regexp.MustCompile(`(?i)\b((is|are|was|were) (told|away)|whoever|o
 // TestProseIsPlain holds the public texts and comments to the forms that CONTRIBUTING.md asks for.
 func TestProseIsPlain(t *testing.T) {
 	written(t, []string{".go", ".proto", ".tsx", ".md"}, func(file, text string) {
-		if strings.HasSuffix(file, "_test.go") {
-			return // names of fixtures, and this list
+		if strings.HasSuffix(file, "_test.go") || path.Base(file) == "CONTRIBUTING.md" {
+			return // names of fixtures, this list, and the rule itself
 		}
 		for n, line := range strings.Split(text, "\n") {
 			if found := stilted.FindString(line); found != "" {

@@ -2,8 +2,8 @@
 // worker counts the calls of each hour once, when the hour is over, and the service map adds the hours up.
 //
 // Spans can arrive late. Each count notes how many spans it could see. A read takes a count only if this number is still right, and finds
-// the calls of other hours in the spans. So late spans make a read slower, and not wrong, as long as the spans exist: the last count is what is
-// left after that.
+// the calls of other hours in the spans. So late spans make a read slower, and not wrong, as long as the spans exist. After that, the last
+// count holds.
 package callhours
 
 import (
