@@ -84,8 +84,10 @@ const (
 	RepositoryIdle   = 12 * time.Hour
 	RepositoryRecent = 7 * Day
 	// RepositoryPulls is the number of changed pull requests that one look reads, RepositoryNamed that of issues that one of them may name,
-	// and RepositoryDeployments that of its newest deployments.
+	// and RepositoryDeployments that of its newest deployments. RepositoryUnread is the number of looks in which a host may fail to tell the
+	// commits of a pull request before it is linked without them.
 	RepositoryPulls       = 20
+	RepositoryUnread      = 3
 	RepositoryNamed       = 20
 	RepositoryDeployments = 20
 	// SourceRef is the length of the name of a branch, tag or commit, SourcePath that of a path.
@@ -166,6 +168,8 @@ func source() []Limit {
 		lasts("RepositoryQuiet", RepositoryQuiet, "One in which something happened of late is read every %s."),
 		lasts("RepositoryIdle", RepositoryIdle, "Any other one is read every %s."),
 		lasts("RepositoryRecent", RepositoryRecent, "The first look at a repository goes %s back; what happened in that time happened of late."),
+		count("RepositoryUnread", RepositoryUnread,
+			"A host may fail to tell the commits of a pull request in %s looks; then svc goes on without them."),
 		count("RepositoryPulls", RepositoryPulls, "A look reads at most %s changed pull requests of a repository; the next one goes on there."),
 		count("RepositoryNamed", RepositoryNamed, "A pull request is linked by itself to at most %s issues that it names."),
 		count("RepositoryDeployments", RepositoryDeployments, "A look reads the newest %s deployments of a repository."),

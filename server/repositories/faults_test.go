@@ -132,6 +132,55 @@ func testCommitsUnread(t *testing.T, b *bed) {
 	}
 }
 
+// TestCommitsLater: an issue that only the message of a commit names is linked although the host failed at the first looks. A pull request
+// that fails for too long holds up the list no more.
+func TestCommitsLater(t *testing.T) {
+	t.Parallel()
+	each(t, testCommitsLater)
+}
+
+func testCommitsLater(t *testing.T, b *bed) {
+	branch := "fix"
+	b.repo.Git(t, "checkout", "-q", "-b", branch)
+	b.repo.Commit(t, title("Mend", b.issues[0]), nil)
+	p := b.hub.Propose(b.repo, branch, "Says nothing")
+	b.hub.Change(func() { p.Updated = b.now })
+	b.now = b.now.Add(time.Minute)
+	b.propose("Read at once", b.issues[0])
+	fails := func(r *http.Request) int {
+		if strings.HasSuffix(r.URL.Path, "/pulls/1/commits") {
+			return http.StatusBadGateway
+		}
+		return 0
+	}
+	b.hub.Fault(fails)
+	b.step(0, 0)
+	b.step(0, limits.RepositoryBusy)
+	if b.links(0) != 1 || b.due(0) != limits.RepositoryBusy {
+		t.Errorf("%d links while the host fails, due after %s", b.links(0), b.due(0))
+	}
+	b.hub.Fault(nil)
+	b.step(0, limits.RepositoryBusy)
+	if b.links(0) != 2 {
+		t.Errorf("%d links after the host answered", b.links(0))
+	}
+
+	b.hub.Change(func() { p.Updated = b.now }) // the count begins again
+	b.hub.Fault(fails)
+	asked := func() int { return b.hub.Requests("/repos/acme/shop/pulls/1/commits") }
+	before := asked()
+	for range limits.RepositoryUnread + 2 {
+		b.step(0, limits.RepositoryBusy)
+	}
+	if got := asked() - before; got != limits.RepositoryUnread {
+		t.Errorf("%d requests for commits that the host does not tell, want %d", got, limits.RepositoryUnread)
+	}
+	seen := must[[]store.SourceRepository](t)(b.ListSourceRepositories(t.Context(), b.orgs[0], store.RepositoryFilter{}, 0, 10))[0]
+	if seen.PullsEtag == "" || !seen.PullsSeenAt.Equal(p.Updated.Truncate(time.Second)) {
+		t.Errorf("the list is not read to its end: %q, %s", seen.PullsEtag, seen.PullsSeenAt)
+	}
+}
+
 // TestCommitsHang: a host that does not answer about the commits of one pull request, perhaps because there are too many, stops nothing.
 func TestCommitsHang(t *testing.T) {
 	t.Parallel()

@@ -19,19 +19,17 @@ import (
 )
 
 // pull links a pull request to the issues that it names. One from another repository is not: there, anybody can write anything. A revert
-// quotes the title of the change that it takes back, so it names the issue without a fix of it.
+// quotes the title of the change that it takes back, so it names the issue without a fix of it. again says that its commits could not be
+// read, and that the next look has to ask for them.
 func (s *Shard) pull(
 	ctx context.Context, host source.Host, name string, c store.IntegrationConnection, r *store.SourceRepository, p *source.PullRequest,
-) error {
+) (again bool, err error) {
 	if p.Foreign || p.State == store.PullRequestClosed || strings.HasPrefix(p.Title, `Revert "`) {
-		return nil
+		return false, nil
 	}
-	commits, err := host.PullRequestCommits(ctx, name, p.Number)
-	if err != nil && concernsAll(ctx, err) {
-		return err
-	}
-	if err != nil { // its own texts may name issues
-		s.cfg.Logger.DebugContext(ctx, "the commits of a pull request could not be read", "repository", r.ID, "number", p.Number, "error", err)
+	commits, again, err := s.commits(ctx, host, name, r, p)
+	if err != nil {
+		return false, err
 	}
 	link := store.ErrorIssuePullRequest{
 		Provider: c.Provider, RepoFullName: r.FullName, Number: p.Number, URL: address(c, r.FullName, p.Number), LinkSource: issues.LinkAuto,
@@ -43,10 +41,10 @@ func (s *Shard) pull(
 	}
 	for _, m := range mentions(p, commits) {
 		if err := s.link(ctx, r, link, addresses, p, m); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return again, nil
 }
 
 // address is the address of a pull request, in the form in which people's links are stored.

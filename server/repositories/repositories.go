@@ -31,12 +31,15 @@ type Config struct {
 
 // Watcher looks at repositories.
 type Watcher struct {
-	cfg  Config
-	most time.Duration // for one repository
+	cfg    Config
+	most   time.Duration // for one repository
+	unread *unread
 }
 
 // New returns a watcher.
-func New(cfg Config) *Watcher { return &Watcher{cfg, limits.RepositoryTime} }
+func New(cfg Config) *Watcher {
+	return &Watcher{cfg, limits.RepositoryTime, &unread{of: map[pullKey]failures{}}}
+}
 
 // Shard is the work of one shard.
 type Shard struct {
@@ -114,13 +117,16 @@ func (s *Shard) read(ctx context.Context, c store.IntegrationConnection, r *stor
 	if err != nil {
 		return 0, err
 	}
-	more, err := s.pulls(ctx, host, name, c, r)
+	more, again, err := s.pulls(ctx, host, name, c, r)
 	if err != nil && (timedOut(err) || concernsAll(ctx, err)) {
 		return 0, err
 	}
 	last, failed := s.deployments(ctx, host, name, c, r)
 	if err = errors.Join(err, failed); err != nil || more {
 		return 0, err
+	}
+	if again {
+		return limits.RepositoryBusy, nil
 	}
 	if r.PullsSeenAt != nil && r.PullsSeenAt.After(last) {
 		last = *r.PullsSeenAt
@@ -155,10 +161,10 @@ func timedOut(err error) bool {
 const overlap = time.Second
 
 // pulls looks at the pull requests that changed. The oldest change comes first, so that a look which ends early is taken up there; more
-// says so.
+// says so. A pull request whose commits have to be asked for again holds up no other one, but the next look begins with it; again says so.
 func (s *Shard) pulls(
 	ctx context.Context, host source.Host, name string, c store.IntegrationConnection, r *store.SourceRepository,
-) (more bool, err error) {
+) (more, again bool, err error) {
 	since := s.cfg.Now().UTC().Add(-limits.RepositoryRecent)
 	if r.PullsSeenAt != nil {
 		since = r.PullsSeenAt.Add(-overlap)
@@ -166,28 +172,34 @@ func (s *Shard) pulls(
 	const most = 300 // beyond, only the last changed ones are looked at
 	page, err := host.PullRequests(ctx, name, source.PullRequestList{Since: since, ETag: r.PullsEtag, Limit: most})
 	if integrations.IsKind(err, integrations.Forbidden) || integrations.IsKind(err, integrations.NotFound) {
-		return false, nil // the permission is missing, or the repository has none
+		return false, false, nil // the permission is missing, or the repository has none
 	}
 	if err != nil || page.Unchanged {
-		return false, err
+		return false, false, err
 	}
 	slices.Reverse(page.List)
 	r.PullsEtag = ""
 	for i := range page.List {
-		// The next look begins at overlap before the last one read here. It must not read the same ones again.
+		// The next look begins at overlap before the last one read here. It must not read the same ones again at once.
 		if i >= limits.RepositoryPulls && page.List[i-1].UpdatedAt.After(page.List[0].UpdatedAt.Add(overlap)) {
-			return true, nil
+			return !again, again, nil
 		}
-		if err := s.pull(ctx, host, name, c, r, &page.List[i]); err != nil {
-			return false, err
+		failed, err := s.pull(ctx, host, name, c, r, &page.List[i])
+		if err != nil {
+			return false, again, err
 		}
-		r.PullsSeenAt = &page.List[i].UpdatedAt
+		if !again {
+			r.PullsSeenAt = &page.List[i].UpdatedAt // overlap brings it back if it failed
+		}
+		again = again || failed
 	}
 	if r.PullsSeenAt == nil {
 		r.PullsSeenAt = &since
 	}
-	r.PullsEtag = page.ETag
-	return false, nil
+	if !again {
+		r.PullsEtag = page.ETag
+	}
+	return false, again, nil
 }
 
 // deployments stores the deployments that began or changed. last is when the last one began.
