@@ -220,7 +220,6 @@ func testHangs(t *testing.T, b *bed) {
 		}
 		return 0
 	})
-	b.watch.most = 200 * time.Millisecond
 	b.step(0, 0)
 	rows := must[[]store.SourceRepository](t)(b.ListSourceRepositories(t.Context(), b.orgs[0], store.RepositoryFilter{}, 0, 10))
 	for _, r := range rows {
@@ -232,10 +231,29 @@ func testHangs(t *testing.T, b *bed) {
 		t.Errorf("%d repositories, %d requests", len(rows), asked.Load())
 	}
 	b.hub.Fault(nil)
-	b.watch.most = limits.RepositoryTime
 	before := b.hub.Requests("/repos/")
 	b.step(0, limits.RepositoryBusy)
 	if got := b.hub.Requests("/repos/") - before; got < 3 {
 		t.Errorf("%d requests after the host came back", got)
 	}
+}
+
+// TestSlow: a repository that takes all of the time for one postpones only itself.
+func TestSlow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, b *bed) {
+		b.hub.AddRepository(t, b.install, "web", map[string]string{"README.md": "# One more\n"})
+		b.sync(0)
+		b.hub.Fault(func(r *http.Request) int {
+			if strings.Contains(r.URL.Path, "/repos/acme/shop/") {
+				<-r.Context().Done()
+			}
+			return 0
+		})
+		b.watch.most = time.Second
+		b.step(0, 0)
+		if got := b.hub.Requests("/repos/acme/web/pulls"); got != 1 {
+			t.Errorf("%d requests for the other repository", got)
+		}
+	})
 }

@@ -78,7 +78,8 @@ func (s *Shard) Step(ctx context.Context) (time.Time, error) {
 	return s.cfg.Now().Add(limits.RepositoryLook), nil
 }
 
-// look reads one repository. late says that the host did not answer in time. The error is one of the lease or of the store.
+// look reads one repository. late says that the host did not answer a request in time; the end of svc's own time for the repository says
+// nothing of the host. The error is one of the lease or of the store.
 func (s *Shard) look(ctx context.Context, r store.SourceRepository) (late bool, err error) {
 	asked := r.LookDueAt
 	c, err := s.cfg.Store.GetIntegrationConnection(ctx, r.Org, r.ConnectionID)
@@ -90,6 +91,7 @@ func (s *Shard) look(ctx context.Context, r store.SourceRepository) (late bool, 
 	}
 	call, cancel := context.WithTimeout(ctx, s.most)
 	pause, err := s.read(call, c, &r)
+	late = timedOut(err) && call.Err() == nil
 	cancel()
 	var problem *integrations.Problem
 	switch {
@@ -108,7 +110,7 @@ func (s *Shard) look(ctx context.Context, r store.SourceRepository) (late bool, 
 	}
 	next := s.cfg.Now().UTC().Add(pause)
 	r.LookDueAt = &next
-	return timedOut(err), s.cfg.Store.NoteRepositoryLook(ctx, s.fence, r, asked)
+	return late, s.cfg.Store.NoteRepositoryLook(ctx, s.fence, r, asked)
 }
 
 // read reads what happened in a repository, and returns the time until the next look.
