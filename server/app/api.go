@@ -242,6 +242,7 @@ func (a *App) mountServices(
 		Widgets: widgets,
 		Alerts:  pictures.OpenAlert,
 		Chats:   pictures.OpenChat,
+		Sealed:  pictures.Sealed,
 		ByToken: limiter(
 			"share-token",
 			limits.ShareLinkRequests,

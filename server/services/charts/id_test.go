@@ -129,6 +129,15 @@ func TestLinks(t *testing.T) {
 // TestOpenForged checks that a forged id is a miss like any other, and asks the store for nothing.
 func TestOpenForged(t *testing.T) {
 	c := New(Config{Seals: seals(t, 1, SealPurpose), Now: time.Now})
+	if c.Sealed("nobody-knows-this-chart") {
+		t.Error("a guess is taken for an id that the server made")
+	}
+	i := &id{Org: "org_a", Subject: ofRule, Things: []uuid.UUID{uuid.New()}, Expires: time.Now().Add(time.Hour)}
+	for _, kind := range []string{kindAlert, kindChat} {
+		if text, err := i.seal(c.cfg.Seals, kind); err != nil || !c.Sealed(text) {
+			t.Errorf("an id of the kind %s is taken for a guess: %v", kind, err)
+		}
+	}
 	for _, open := range []func(context.Context, string) (principal.OrgID, Read, error){c.OpenAlert, c.OpenChat} {
 		if _, read, err := open(t.Context(), "nobody-knows-this-chart"); !errors.Is(err, store.ErrNotFound) || read != nil {
 			t.Errorf("%v", err)

@@ -17,34 +17,32 @@ type OpenChart func(ctx context.Context, id string) (org principal.OrgID, read f
 
 // ResolveAlertChart reads the chart of an alert.
 func (p *Public) ResolveAlertChart(ctx context.Context, req *svcv2.ResolveAlertChartRequest) (*svcv2.ChartPicture, error) {
-	return p.chart(ctx, req.GetChartId(), p.cfg.Alerts, p.cfg.Chats)
+	return p.chart(ctx, req.GetChartId(), p.cfg.Alerts)
 }
 
 // ResolveChatChart reads the chart of another message to a chat.
 func (p *Public) ResolveChatChart(ctx context.Context, req *svcv2.ResolveChatChartRequest) (*svcv2.ChartPicture, error) {
-	return p.chart(ctx, req.GetChartId(), p.cfg.Chats, p.cfg.Alerts)
+	return p.chart(ctx, req.GetChartId(), p.cfg.Chats)
 }
 
 // chart reads a chart once for all who show its message. What it shows is looked up each time, so a chart ends with its subject. The limit
 // of addresses is for guesses: a chat service fetches the pictures of many organizations from few addresses, and asks for each with one
-// id, which may be of either kind.
-func (p *Public) chart(ctx context.Context, id string, open, other OpenChart) (*svcv2.ChartPicture, error) {
-	now := time.Now()
+// id, which may be of either kind. Nobody but svc can make an id that opens, so its own limit comes before the store is asked, and guesses
+// take no memory.
+func (p *Public) chart(ctx context.Context, id string, open OpenChart) (*svcv2.ChartPicture, error) {
+	limit, key := p.cfg.ByAddress, principal.OriginFrom(ctx).IP
+	if p.cfg.Sealed(id) {
+		limit, key = p.cfg.ByToken, "chart "+id
+	}
+	if ok, after := limit.Allow(key, time.Now()); !ok {
+		return nil, tooMany(after)
+	}
 	org, read, err := open(ctx, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		if _, _, err := other(ctx, id); err != nil {
-			if ok, after := p.cfg.ByAddress.Allow(principal.OriginFrom(ctx).IP, now); !ok {
-				return nil, tooMany(after)
-			}
-		}
 		return nil, apierr.New(apierr.ShareNotFound, "There is no such chart, or its time is over.", apierr.Cause(err))
 	case err != nil:
 		return nil, shares().Failure(ctx, err)
-	}
-	// Requests are counted only for charts that exist, so that guesses take no memory.
-	if ok, after := p.cfg.ByToken.Allow("chart "+id, now); !ok {
-		return nil, tooMany(after)
 	}
 	out, err := p.charts.get(ctx, org, id, read)
 	if err != nil {

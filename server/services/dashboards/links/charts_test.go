@@ -15,10 +15,11 @@ import (
 // TestCharts checks the public reads of charts: the two kinds, their limits, one answer for every miss, and what is kept. A chart ends with
 // its subject, also if its data is kept.
 func TestCharts(t *testing.T) {
-	reads, unread, gone := 0, 0, false
+	reads, unread, opened, gone := 0, 0, 0, false
 	failing := errors.New("the warehouse says no: SELECT secret")
 	opens := func(known string) OpenChart {
 		return func(_ context.Context, id string) (principal.OrgID, func(context.Context) (*svcv2.ChartPicture, error), error) {
+			opened++
 			switch {
 			case id == "broken":
 				return "", nil, failing
@@ -33,8 +34,11 @@ func TestCharts(t *testing.T) {
 			}, nil
 		}
 	}
-	tokens, addresses := &budget{each: 3}, &budget{each: 100}
-	p := NewPublic(PublicConfig{Alerts: opens("alert"), Chats: opens("chat"), ByToken: tokens, ByAddress: addresses})
+	tokens, addresses := &budget{each: 5}, &budget{each: 100}
+	p := NewPublic(PublicConfig{
+		Alerts: opens("alert"), Chats: opens("chat"), ByToken: tokens, ByAddress: addresses,
+		Sealed: func(id string) bool { return id != "a-guess" },
+	})
 	ctx := principal.WithOrigin(t.Context(), principal.Origin{IP: "10.0.0.1"})
 	ask := func(kind, id string) (*svcv2.ChartPicture, error) {
 		if kind == "alert" {
@@ -70,22 +74,28 @@ func TestCharts(t *testing.T) {
 		t.Errorf("a chart that fails was read %d times in a row", unread)
 	}
 	refused("alert", "broken", apierr.SharePersistence, "Share links cannot be read or changed at the moment. Try again.")
-	if len(tokens.used) != 3 {
+	if len(tokens.used) != 4 || tokens.used["chart a-guess"] != 0 {
 		t.Errorf("guesses are counted as charts: %v", tokens.used)
 	}
 	gone = true
 	refused("alert", "alert", apierr.ShareNotFound, missing)
 	gone = false
 	if _, err := ask("alert", "alert"); err != nil {
-		t.Errorf("the third request for a chart: %v", err)
+		t.Errorf("the last request for a chart: %v", err)
 	}
+	// Both ends take from one limit, and ask the store for nothing when it is used up.
+	before := opened
 	refused("alert", "alert", apierr.ShareRateLimited, "Too many requests. Try again later.")
-	// An address is limited in guesses. A chart that is asked for by the other kind is none.
-	if got := addresses.used["10.0.0.1"]; got != 2 {
-		t.Errorf("%d requests of the address count, want the two for a chart that is not there", got)
+	refused("chat", "alert", apierr.ShareRateLimited, "Too many requests. Try again later.")
+	// An address is limited in guesses. A chart that is asked for by the other kind, or whose subject is gone, is none.
+	if got := addresses.used["10.0.0.1"]; got != 1 {
+		t.Errorf("%d requests of the address count, want the one for a guess", got)
 	}
 	addresses.each = 0
 	refused("chat", "a-guess", apierr.ShareRateLimited, "Too many requests. Try again later.")
+	if opened != before {
+		t.Errorf("charts were looked up %d times without a budget", opened-before)
+	}
 	if _, err := ask("chat", "chat"); err != nil {
 		t.Errorf("a chart that exists: %v", err)
 	}

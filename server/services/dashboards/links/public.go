@@ -33,6 +33,8 @@ type PublicConfig struct {
 	Widgets *widget.Resolver
 	// Alerts and Chats find what the id of a chart shows: of an alert, and of another message to a chat.
 	Alerts, Chats OpenChart
+	// Sealed reports whether svc made the id of a chart, of either kind, and its time is not over. It asks no store.
+	Sealed func(id string) bool
 }
 
 // Public implements svcv2connect.ShareServiceHandler, which shows the content of a share link to everybody who has the link. It
