@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -206,6 +207,7 @@ func cliPipe(t *testing.T, c *commandLine) {
 		cmd := c.command(list...)
 		var stderr bytes.Buffer
 		cmd.Stderr = &stderr
+		cmd.Env = slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "GOGC=") }) // as users run it
 		out, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()

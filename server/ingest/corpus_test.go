@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -167,6 +168,7 @@ func watchHeap(watch bool) func() uint64 {
 	if !watch {
 		return func() uint64 { return 0 }
 	}
+	percent := debug.SetGCPercent(100)
 	runtime.GC()
 	read := func() uint64 {
 		s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -188,6 +190,7 @@ func watchHeap(watch bool) func() uint64 {
 		}
 	}()
 	return func() uint64 {
+		debug.SetGCPercent(percent)
 		close(stop)
 		<-done
 		return max(peak, before) - before
