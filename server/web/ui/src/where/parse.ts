@@ -130,7 +130,7 @@ export function logFilters(text: string, env: string): Result<LogFilters> {
     switch (c.field.toLowerCase()) {
       case "service.name":
       case "service":
-        if (c.negated) (f.resourceAttributes ??= []).push({ key: "service.name", operator: "equals", value: c.value, negated: true });
+        if (c.negated) (f.resourceAttributes ??= []).push({ ...attribute(c), key: "service.name" });
         else if (!(bad = only(c, ["="]))) f.serviceName = c.value;
         break;
       case "severity":
