@@ -95,11 +95,11 @@ test("the list alone refuses what only the query language can say", () => {
     for (const list of [true, false]) expect(traceProblem(text, list), text).toMatchObject({ elsewhere: false });
 });
 
-test("spans without a service are asked for as such", () => {
-  expect(traceFilters("NOT service.name exists", "").filters).toEqual({
+test.each([traceFilters, logFilters])("what has no service is asked for as such", (filters) => {
+  expect(filters("NOT service.name exists", "").filters).toEqual({
     resourceAttributes: [{ key: "service.name", operator: "exists", negated: true }],
   });
-  expect(traceFilters("NOT service = cart", "").filters).toEqual({
+  expect(filters("NOT service = cart", "").filters).toEqual({
     resourceAttributes: [{ key: "service.name", operator: "equals", value: "cart", negated: true }],
   });
 });
