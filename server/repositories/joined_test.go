@@ -144,6 +144,51 @@ func testJoined(t *testing.T, b *bed) {
 	}
 }
 
+// TestJoinedAgain: the second deployment of a commit within minutes has its own marker, also if the account is connected again.
+func TestJoinedAgain(t *testing.T) {
+	t.Parallel()
+	each(t, testJoinedAgain)
+}
+
+func testJoinedAgain(t *testing.T, b *bed) {
+	sha := b.repo.Git(t, "rev-parse", "HEAD")
+	c := b.platform("vercel")
+	at := b.now.Add(-10 * time.Hour)
+	again := at.Add(10 * time.Minute)
+	list := []store.HostingDeployment{ready("v2", "web", "", sha, again.Add(5*time.Second)), ready("v1", "web", "", sha, at.Add(5*time.Second))}
+	b.deploy(sha, "production", at)
+	b.step(0, 0)
+	b.tells(c, store.HostingList{Deployments: list[1:]})
+	b.deploy(sha, "production", again)
+	b.step(0, limits.RepositoryBusy)
+	b.wantMarkers("the host deploys again", "shop deployed to production", "web deployed to production*")
+	b.tells(c, store.HostingList{Deployments: list})
+	b.wantMarkers("the platform, too", "web deployed to production*", "web deployed to production*")
+
+	// The same reports come from the account that was connected again.
+	b.tells(c, store.HostingList{CompleteSince: at.Add(-time.Hour)})
+	b.tells(c, store.HostingList{Deployments: list})
+	b.wantMarkers("connected again", "web deployed to production*", "web deployed to production*")
+
+	// The platform tells of the second one first, and of both at once.
+	for i, known := range []int{1, 0} {
+		at, again = at.Add(time.Hour), again.Add(time.Hour)
+		list = []store.HostingDeployment{
+			ready(fmt.Sprint("w2", i), "web", "", sha, again.Add(5*time.Second)), ready(fmt.Sprint("w1", i), "web", "", sha, at.Add(5*time.Second)),
+		}
+		b.deploy(sha, "production", at)
+		b.step(0, limits.RepositoryBusy)
+		if known == 1 {
+			b.tells(c, store.HostingList{Deployments: list[1:]})
+		}
+		b.tells(c, store.HostingList{Deployments: list})
+		b.deploy(sha, "production", again)
+		b.step(0, limits.RepositoryBusy)
+		want := slices.Repeat([]string{"web deployed to production*"}, 4+2*i)
+		b.wantMarkers(fmt.Sprint("the platform first, of which are known ", known), want...)
+	}
+}
+
 // TestParts: a long list is stored in parts, and what it lacks is deleted.
 func TestParts(t *testing.T) {
 	t.Parallel()

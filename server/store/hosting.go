@@ -143,7 +143,7 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 	for _, row := range rows {
 		stored[row.ExternalID] = row
 	}
-	var beside *reporters
+	var began []HostingDeployment
 	for _, d := range list.Deployments {
 		if d.StartedAt.Before(list.KeepSince) {
 			continue
@@ -179,14 +179,20 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 				return err
 			}
 		}
-		if !begins {
-			continue
+		if begins {
+			began = append(began, d)
 		}
-		if beside == nil {
-			if beside, err = s.reportersBeside(ctx, tx, of); err != nil {
-				return err
-			}
-		}
+	}
+	if len(began) == 0 {
+		return nil
+	}
+	beside, err := s.reportersBeside(ctx, tx, of)
+	if err != nil {
+		return err
+	}
+	// All are stored by now, and the oldest comes first, so that each finds the report that belongs to it.
+	slices.SortStableFunc(began, func(a, b HostingDeployment) int { return a.StartedAt.Compare(b.StartedAt) })
+	for _, d := range began {
 		if err := s.markDeployment(ctx, tx, of, d, beside); err != nil {
 			return err
 		}

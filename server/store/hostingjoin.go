@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +58,7 @@ func (s *Store) reportersBeside(ctx context.Context, tx *ent.Tx, of IntegrationC
 
 // joinMarker looks for the marker that the other report of a deployment has made. The first report makes the marker, the second one is
 // noted there. It is the same deployment if commit, environment and repository are the same, and the name of the service, unless the host
-// does not tell it.
+// does not tell it. Of several ones the nearest start counts.
 func (s *Store) joinMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnection, d HostingDeployment, r *reporters) (bool, error) {
 	if d.CommitSha == "" || len(r.ids) == 0 {
 		return false, nil
@@ -68,6 +70,9 @@ func (s *Store) joinMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnec
 	if err != nil {
 		return false, err
 	}
+	slices.SortStableFunc(rows, func(a, b *ent.HostingDeployment) int {
+		return cmp.Compare(apart(a.StartedAt, d.StartedAt), apart(b.StartedAt, d.StartedAt))
+	})
 	for _, row := range rows {
 		other := toHostingDeployment(row)
 		host, platform := other, d
@@ -97,7 +102,15 @@ func (s *Store) joinMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnec
 			continue
 		}
 		u := m.Update().SetUpdatedAt(s.stamp())
-		if text := orZero(m.Description); !strings.Contains(text, joined) {
+		text := orZero(m.Description)
+		if strings.Contains(text, joined) {
+			if taken, err := takenMarker(ctx, tx, of, d, other); err != nil || taken {
+				if err != nil {
+					return false, err
+				}
+				continue
+			}
+		} else {
 			u.SetDescription(strings.TrimSpace(text + " " + joined))
 		}
 		service, environment := d.program(), d.Target
@@ -111,6 +124,22 @@ func (s *Store) joinMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnec
 	}
 	return false, nil
 }
+
+// takenMarker reports whether the second report in the marker of a deployment is another one than d: one of the same project and
+// environment that began nearer to it. Otherwise d itself may be the second report, which comes again after its account was connected again.
+func takenMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnection, d, first HostingDeployment) (bool, error) {
+	rows, err := tx.HostingDeployment.Query().Where(append(deploymentsOf(of.Org, of.ID),
+		hostingdeployment.CommitSha(d.CommitSha), hostingdeployment.ProjectExternalID(d.ProjectExternalID),
+		hostingdeployment.ExternalIDNEQ(d.ExternalID), hostingdeployment.StartedAtGTE(utc(first.StartedAt.Add(-joinTime))),
+		hostingdeployment.StartedAtLTE(utc(first.StartedAt.Add(joinTime))))...).All(ctx)
+	return slices.ContainsFunc(rows, func(row *ent.HostingDeployment) bool {
+		second := toHostingDeployment(row)
+		return second.served() && second.Service == d.Service && strings.EqualFold(second.Target, d.Target) &&
+			apart(second.StartedAt, first.StartedAt) <= apart(d.StartedAt, first.StartedAt)
+	}), err
+}
+
+func apart(a, b time.Time) time.Duration { return a.Sub(b).Abs() }
 
 func deployedTitle(service, environment string) string {
 	return fmt.Sprintf("%s deployed to %s", service, environment)
