@@ -50,6 +50,10 @@ func (s *Store) SyncHosting(ctx context.Context, fence Fence, of IntegrationConn
 		part := HostingList{Deployments: rest[:min(hostingBatch, len(rest))], KeepSince: list.KeepSince}
 		rest = rest[len(part.Deployments):]
 		err := s.fenced(ctx, "store the list of a hosting platform", fence, func(tx *ent.Tx) error {
+			beside, err := s.reportersBeside(ctx, tx, of)
+			if err != nil {
+				return err
+			}
 			row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)
 			if err != nil {
 				return err
@@ -62,7 +66,7 @@ func (s *Store) SyncHosting(ctx context.Context, fence Fence, of IntegrationConn
 					return err
 				}
 			}
-			if err := s.syncHostingDeployments(ctx, tx, of, part, at); err != nil || len(rest) > 0 {
+			if err := s.syncHostingDeployments(ctx, tx, of, part, beside, at); err != nil || len(rest) > 0 {
 				return err
 			}
 			return dropDeployments(ctx, tx, of, list)
@@ -129,7 +133,9 @@ func (s *Store) syncHostingProjects(
 }
 
 // syncHostingDeployments stores deployments. Those that the list lacks stay, as long as they are kept.
-func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of IntegrationConnection, list HostingList, at time.Time) error {
+func (s *Store) syncHostingDeployments(
+	ctx context.Context, tx *ent.Tx, of IntegrationConnection, list HostingList, beside *reporters, at time.Time,
+) error {
 	if _, err := tx.HostingDeployment.Delete().Where(
 		append(deploymentsOf(of.Org, of.ID), hostingdeployment.StartedAtLT(utc(list.KeepSince)))...).Exec(ctx); err != nil {
 		return err
@@ -182,13 +188,6 @@ func (s *Store) syncHostingDeployments(ctx context.Context, tx *ent.Tx, of Integ
 		if begins {
 			began = append(began, d)
 		}
-	}
-	if len(began) == 0 {
-		return nil
-	}
-	beside, err := s.reportersBeside(ctx, tx, of)
-	if err != nil {
-		return err
 	}
 	// All are stored by now, and the oldest comes first, so that each finds the report that belongs to it.
 	slices.SortStableFunc(began, func(a, b HostingDeployment) int { return a.StartedAt.Compare(b.StartedAt) })

@@ -32,7 +32,8 @@ type reporters struct {
 }
 
 // reportersBeside finds them. If there are some, they wait for the end of the transaction: two accounts that report one deployment at the
-// same time would both make the marker.
+// same time would both make the marker. It comes before all else that the transaction locks or inserts: a row that is inserted holds the
+// organization, too, and two transactions that did so would wait for each other.
 func (s *Store) reportersBeside(ctx context.Context, tx *ent.Tx, of IntegrationConnection) (*reporters, error) {
 	hosts := integrationconnection.HasRepositories()
 	host, err := tx.IntegrationConnection.Query().Where(integrationconnection.ID(of.ID), hosts).Exist(ctx)
@@ -51,7 +52,7 @@ func (s *Store) reportersBeside(ctx context.Context, tx *ent.Tx, of IntegrationC
 		}
 	}
 	if err == nil && len(out.ids) > 0 {
-		err = s.lockOrganization(ctx, tx, of.Org)
+		err = s.queueAtOrganization(ctx, tx, of.Org)
 	}
 	return out, err
 }

@@ -128,6 +128,10 @@ func (s *Store) SettledDeployments(ctx context.Context, org principal.OrgID, con
 // SyncDeployments stores deployments of one repository, which is a project of its account. Others stay.
 func (s *Store) SyncDeployments(ctx context.Context, f Fence, of IntegrationConnection, p HostingProject, list HostingList, at time.Time) error {
 	return s.fenced(ctx, "store the deployments of a repository", f, func(tx *ent.Tx) error {
+		beside, err := s.reportersBeside(ctx, tx, of)
+		if err != nil {
+			return err
+		}
 		if _, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID); err != nil {
 			return err
 		}
@@ -142,6 +146,6 @@ func (s *Store) SyncDeployments(ctx context.Context, f Fence, of IntegrationConn
 		if err != nil {
 			return err
 		}
-		return s.syncHostingDeployments(ctx, tx, of, list, at)
+		return s.syncHostingDeployments(ctx, tx, of, list, beside, at)
 	})
 }
