@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -171,15 +173,23 @@ func TestCopyTakenWhileWriting(t *testing.T) {
 	var mu sync.Mutex
 	acked := map[string]bool{}
 	stop := make(chan struct{})
+	// Each copy lets the writers go on for a while. Without a bound, they write faster than a slow machine copies, and each copy is larger
+	// than the one before.
+	var most atomic.Int64
 	var wg sync.WaitGroup
 	for w := range 4 {
 		wg.Go(func() {
-			for i := 0; ; i++ {
+			for i := 0; ; {
 				select {
 				case <-stop:
 					return
 				default:
 				}
+				if int64(i) >= most.Load() {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				i++
 				s := fmt.Sprintf("%d/%d %s", w, i, bytes.Repeat([]byte("y"), i%700))
 				if _, err := l.Append(context.Background(), Record{Header: []byte("h:" + s), Payload: []byte(s)}); err != nil {
 					t.Error(err)
@@ -191,8 +201,14 @@ func TestCopyTakenWhileWriting(t *testing.T) {
 			}
 		})
 	}
-	for range 15 {
+	for round := range 15 {
+		most.Add(1000)
 		mu.Lock()
+		for len(acked) < (4*round+1)*1000 && !t.Failed() { // a quarter of the records of this round
+			mu.Unlock()
+			time.Sleep(time.Millisecond)
+			mu.Lock()
+		}
 		want := make([]string, 0, len(acked))
 		for s := range acked {
 			want = append(want, s)
