@@ -127,7 +127,7 @@ func (s *Store) joinMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnec
 }
 
 // takenMarker reports whether the second report in the marker of a deployment is another one than d: one of the same project and
-// environment that began nearer to it. Otherwise d itself may be the second report, which comes again after its account was connected again.
+// environment that began nearer. Otherwise d itself may be the second report, which comes again after its account was connected again.
 func takenMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnection, d, first HostingDeployment) (bool, error) {
 	rows, err := tx.HostingDeployment.Query().Where(append(deploymentsOf(of.Org, of.ID),
 		hostingdeployment.CommitSha(d.CommitSha), hostingdeployment.ProjectExternalID(d.ProjectExternalID),
