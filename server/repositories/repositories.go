@@ -252,7 +252,7 @@ func row(d source.Deployment, repository, project string) store.HostingDeploymen
 		Service: integrations.Clip(d.Service), Target: integrations.Clip(d.Environment), State: d.State, PlatformState: integrations.Clip(d.HostState),
 		CommitSha: integrations.Clip(d.CommitSHA), Branch: integrations.Clip(d.Ref), URL: integrations.Clip(d.URL), StartedAt: d.StartedAt,
 	}
-	// Vercel reports the projects of a repository with several ones as "Preview – shop" and "Production – shop".
+	// If a repository has several projects at Vercel, their environments are named "Preview – shop" and "Production – shop".
 	kind, shown, several := strings.Cut(d.Environment, " – ")
 	if several && strings.EqualFold(kind, production) {
 		out.Target, out.Service = kind, cmp.Or(out.Service, integrations.Clip(shown))

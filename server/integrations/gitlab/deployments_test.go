@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/source"
 )
 
-// TestPreviews: an environment of a branch, or one that ends by itself, is a preview. The tier of an environment does not make it one.
+// A preview is an environment of a branch, or one that stops by itself. The tier says nothing about that.
 func TestPreviews(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -236,8 +236,8 @@ type ErrorVersionRow struct {
 	Count       uint64 `ch:"Occurrences"`
 }
 
-// ErrorSamples gives ErrorSampleRow rows: the latest errors, at most one from each trace. An exception that was logged, too, is shown by
-// its span: a log record has no name and no duration of a span.
+// ErrorSamples gives ErrorSampleRow rows: the latest errors, at most one from each trace. If a span and a log
+// record have the same exception, the row is that of the span, which has a name and a duration.
 func ErrorSamples(w query.Window, f ErrorFilters, limit int) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := errorConditions(b, w, f)
