@@ -79,15 +79,20 @@ func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		var err error
 		if content, err = f.unpack(); err != nil { // the program holds a broken file, which the tests exclude
-			header.Set("Content-Type", jsonType)
-			w.WriteHeader(http.StatusInternalServerError)
-			_, _ = w.Write(apierr.Envelope(apierr.New(apierr.Unexpected, "").Detail(), false))
+			unexpected(w)
 			return
 		}
 		tag = f.tag
 	}
 	header.Set("Etag", `"`+tag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+// unexpected answers that the document cannot be shown.
+func unexpected(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(http.StatusInternalServerError)
+	_, _ = w.Write(apierr.Envelope(apierr.New(apierr.Unexpected, "").Detail(), false)) // a write fails when the caller has gone
 }
 
 func takesGzip(header string) bool {
@@ -120,9 +125,7 @@ func Handler(write func() ([]byte, error)) http.Handler {
 		}
 		f, err := document()
 		if err != nil { // the contract cannot be described, which the tests exclude
-			header.Set("Content-Type", jsonType)
-			w.WriteHeader(http.StatusInternalServerError)
-			_, _ = w.Write(apierr.Envelope(apierr.New(apierr.Unexpected, "").Detail(), false))
+			unexpected(w)
 			return
 		}
 		f.ServeHTTP(w, r)
