@@ -8,7 +8,6 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,6 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/cache"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/widget"
 )
 
@@ -46,9 +46,7 @@ type publicReads[V any] struct {
 	keep, keepFailed time.Duration
 	flights          singleflight.Group
 	slots            chan struct{}
-
-	mu   sync.Mutex
-	each map[principal.OrgID]*orgSlots
+	each             *read.OrgSlots
 }
 
 // publicResult is how a read ended.
@@ -57,16 +55,10 @@ type publicResult[V any] struct {
 	err  error
 }
 
-// orgSlots are the slots of an organization. They are there as long as somebody uses or awaits one.
-type orgSlots struct {
-	slots chan struct{}
-	users int
-}
-
 func newPublicReads[V any](keep, keepFailed time.Duration) *publicReads[V] {
 	return &publicReads[V]{
 		kept: cache.New[string, publicResult[V]](publicEntries, time.Now), keep: keep, keepFailed: keepFailed,
-		slots: make(chan struct{}, publicAtOnce), each: map[principal.OrgID]*orgSlots{},
+		slots: make(chan struct{}, publicAtOnce), each: read.NewOrgSlots(publicEach),
 	}
 }
 
@@ -116,39 +108,17 @@ func (p *publicReads[V]) run(ctx context.Context, org principal.OrgID, key strin
 
 // slot waits for a slot of the organization, and then for one of all.
 func (p *publicReads[V]) slot(ctx context.Context, org principal.OrgID) (release func(), err error) {
-	p.mu.Lock()
-	own := p.each[org]
-	if own == nil {
-		own = &orgSlots{slots: make(chan struct{}, publicEach)}
-		p.each[org] = own
-	}
-	own.users++
-	p.mu.Unlock()
-	leave := func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if own.users--; own.users == 0 {
-			delete(p.each, org)
-		}
-	}
-	select {
-	case own.slots <- struct{}{}:
-	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
+	leave, err := p.each.Acquire(ctx, org)
+	if err != nil {
+		return nil, err
 	}
 	select {
 	case p.slots <- struct{}{}:
+		return func() { <-p.slots; leave() }, nil
 	case <-ctx.Done():
-		<-own.slots
 		leave()
 		return nil, ctx.Err()
 	}
-	return func() {
-		<-p.slots
-		<-own.slots
-		leave()
-	}, nil
 }
 
 // ResolveShareWidgetData reads the data of widgets of a link.

@@ -126,7 +126,7 @@ func TestPublicReadsEach(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
-	if len(p.each) != 0 || len(p.slots) != 0 {
-		t.Errorf("%d organizations and %d slots are left", len(p.each), len(p.slots))
+	if !p.each.Idle() || len(p.slots) != 0 {
+		t.Errorf("slots are left: of organizations %v, of all %d", !p.each.Idle(), len(p.slots))
 	}
 }
