@@ -85,8 +85,8 @@ func TestOAuthConformance(t *testing.T) {
 	t.Parallel()
 	s := testkit.Shared(t).NewOrganization(t, "OAuth conformance")
 	client := newWaitingProgram(t).register(t, s.BaseURL+"/register", "Conformance")
-	port := strconv.Itoa(testport.Free(t))
-	cmd := conformance(t, "authorization", "--url", s.BaseURL, "--client-id", client, "--resource", s.BaseURL+"/mcp", "--port", port)
+	port := testport.Free(t)
+	cmd := conformance(t, "authorization", "--url", s.BaseURL, "--client-id", client, "--resource", s.BaseURL+"/mcp", "--port", strconv.Itoa(port))
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,6 +102,7 @@ func TestOAuthConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			testport.Await(t, port) // the suite prints the address before it listens
 			roundTrip(t, req)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // The ports lie below those that the kernel gives to connections (from 32768 on). A port of the kernel's choice could belong to a
@@ -39,4 +40,21 @@ func Free(t testing.TB) int {
 	}
 	t.Fatalf("no port is free between %d and %d", first, first+ports)
 	return 0
+}
+
+// Await returns when a program listens on the port. A program may say that it waits for a connection before its socket exists.
+func Await(t testing.TB, port int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", fmt.Sprint("127.0.0.1:", port))
+		if err == nil {
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no program listens on port %d after a minute: %v", port, err)
+		}
+	}
 }
