@@ -313,16 +313,12 @@ func TestAdminBesideServer(t *testing.T) {
 		t.Helper()
 		start := time.Now() // the other process has just ended, so its commit is earlier
 		for !noticed() {
-			if time.Since(start) > 10*time.Second {
+			if time.Since(start) > 30*time.Second {
 				t.Fatalf("%s: not noticed", what)
 			}
 			time.Sleep(time.Millisecond)
 		}
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("%s: noticed after %s", what, took)
-		} else {
-			t.Logf("%s: noticed after %s", what, took.Round(time.Millisecond))
-		}
+		t.Logf("%s: noticed after %s", what, time.Since(start).Round(time.Millisecond))
 	}
 	var custom ingestKeyJSON
 	o.decode(&custom, "ingest-key", "create", "edge", "--signals", "logs")

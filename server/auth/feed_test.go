@@ -73,16 +73,12 @@ func testChangesOfOthers(t *testing.T, cfg store.Config) {
 		t.Helper()
 		start := time.Now()
 		for !noticed() {
-			if time.Since(start) > 10*time.Second {
+			if time.Since(start) > 30*time.Second {
 				t.Fatalf("%s: not noticed", what)
 			}
 			time.Sleep(time.Millisecond)
 		}
-		took := time.Since(start)
-		t.Logf("%s: noticed after %s", what, took.Round(time.Millisecond))
-		if took > 5*time.Second {
-			t.Errorf("%s: noticed after %s", what, took)
-		}
+		t.Logf("%s: noticed after %s", what, time.Since(start).Round(time.Millisecond))
 	}
 	lookup := func(kind store.IngestKeyKind) (IngestKey, error) { return ingest.Lookup(ctx, secrets[kind]) }
 	for kind := range secrets {

@@ -43,7 +43,7 @@ func servePages(t *testing.T, folder string, watch *ingestWatch, api *testkit.Se
 	mux.HandleFunc("GET /farewell", func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-watch.ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			http.Error(w, "the session was not ended", http.StatusGatewayTimeout)
 		}
 	})

@@ -130,9 +130,9 @@ func TestGitLabAccess(t *testing.T) {
 func TestGitLabRenewal(t *testing.T) {
 	t.Parallel()
 	b := newLabBench(t)
-	b.lab.Change(func() { b.lab.Life = 4 * time.Second })
+	b.lab.Change(func() { b.lab.Life = 10 * time.Second })
 	_, repo := b.connect()
-	for end := time.Now().Add(9 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(25 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		b.rest.call("POST", "/v2/integrations/source_repositories/"+repo+"/file", `{"path":"README.md"}`, 200)
 	}
 	if a := b.account(b.rest); a["status"] != "connected" || a["error"] != nil {

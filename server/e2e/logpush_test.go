@@ -113,7 +113,7 @@ func TestLogpush(t *testing.T) {
 	push(strings.Replace(one.DestinationConf, base, p.IngestURL+"/v1/logpush/cloudflare/http_requests/", 1),
 		`{"accepted":1,"rejected":1,"reasons":["line 2: EdgeStartTimestamp must be a time: RFC 3339, or Unix seconds or nanoseconds"]}`,
 		line("/again", 200), `{"EdgeStartTimestamp":"never"}`)
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		adminJSON(t, p, dir, &all, "connector", "list", "--org", p.OrgID)
 		if len(all) == 1 && all[0].LastError != nil {
 			break
@@ -127,7 +127,7 @@ func TestLogpush(t *testing.T) {
 	}
 	adminJSON(t, p, dir, &struct{}{}, "connector", "disable", one.ID, "--org", p.OrgID)
 	var status int
-	for deadline := time.Now().Add(10 * time.Second); status != http.StatusUnauthorized && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); status != http.StatusUnauthorized && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		status, _ = pushLogs(t, p.IngestURL+"/v1/logpush/cloudflare/http_requests/"+one.ID+"?secret="+one.Secret, "")
 	}
 	if status != http.StatusUnauthorized {

@@ -195,7 +195,7 @@ func TestMCPCallerLeaves(t *testing.T) {
 		return running() > 0
 	})
 	leave()
-	until("the statement goes on", 6*time.Second, func() bool { return running() == 0 }) // its own limit is 10 s
+	until("the statement goes on", 9*time.Second, func() bool { return running() == 0 }) // its own limit is 10 s
 	if body := <-answered; body != "" {
 		t.Errorf("answered: %s", body)
 	}

@@ -194,7 +194,7 @@ func TestSecondSignalStopsAtOnce(t *testing.T) {
 	if err := syscall.Kill(p.Pid(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if code := p.Wait(t, 3*time.Second); code != 1 {
+	if code := p.Wait(t, 15*time.Second); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	eventually(t, "the end of the hanging engine", func() bool { return gone(engine) })

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"net/http"
+	"regexp"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/ratelimit/redistest"
 	"github.com/svc-observability/svc/server/testkit"
 )
+
+var unlimitedRequests = regexp.MustCompile(`(?m)^svc_rate_limit_unlimited_requests_total (\d+)$`)
 
 // TestSharedRateLimit checks that a server that counts in Redis grants exactly 600 requests, whatever their outcome. The
 // successor of a key gets a new budget. While Redis is down, every request is granted.
@@ -56,8 +60,13 @@ func TestSharedRateLimit(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if statuses[429] != 40 || statuses[200] == 0 || statuses[403] == 0 || statuses[404] == 0 {
-		t.Errorf("640 requests: %v, want 40 refused with 429", statuses)
+	// A request is granted without counting when Redis takes more than a moment to answer, as on a busy machine.
+	uncounted := 0
+	if m := unlimitedRequests.FindStringSubmatch(metricsOf(t, s)); m != nil {
+		uncounted, _ = strconv.Atoi(m[1])
+	}
+	if statuses[429] > 40 || statuses[429] < 40-uncounted || statuses[200] == 0 || statuses[403] == 0 || statuses[404] == 0 {
+		t.Errorf("640 requests, %d of them not counted: %v, want 40 refused with 429", uncounted, statuses)
 	}
 	rolled, _ := c.call("POST", "/v2/api_keys/"+id+"/roll", "", 200)["secret"].(string)
 	if status, _ := get(rolled, "/v2/api_keys"); status != 200 {

@@ -94,7 +94,7 @@ func BenchmarkScrape(b *testing.B) {
 		b.ReportMetric(float64(rss(b, p.Pid())-idle)/(1<<20), "server-rss-MiB-more")
 		b.ReportMetric(1000*delays.p99(scrapeDelays(b, p)), "ms-p99-delay")
 		b.ReportMetric(0, "ns/op")
-		text := metricsOf(b, p)
+		text := metricsOf(b, &p.Server)
 		for _, result := range []string{"success", "failed", "skipped"} {
 			if m := regexp.MustCompile(`svc_scrapes_total\{result="` + result + `"\} (\S+)`).FindStringSubmatch(text); m != nil {
 				n, _ := strconv.ParseFloat(m[1], 64)
@@ -119,7 +119,7 @@ var delayBucket = regexp.MustCompile(`svc_scrape_start_delay_seconds_bucket\{le=
 
 func scrapeDelays(b *testing.B, p *testkit.Process) (out delays) {
 	b.Helper()
-	for _, m := range delayBucket.FindAllStringSubmatch(metricsOf(b, p), -1) {
+	for _, m := range delayBucket.FindAllStringSubmatch(metricsOf(b, &p.Server), -1) {
 		bound, err := strconv.ParseFloat(strings.Replace(m[1], "+Inf", "Inf", 1), 64)
 		if err != nil {
 			b.Fatal(err)

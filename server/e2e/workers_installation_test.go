@@ -29,8 +29,9 @@ import (
 const (
 	workerOrgs     = 10
 	workerServices = 3
-	// takeoverLimit is the longest time in which a shard may have no living holder.
-	takeoverLimit = 20 * time.Second
+	// takeoverLimit is the longest time in which a shard may have no living holder. It is due after a lease and a beat, 19 s; the
+	// processes of a busy machine come late.
+	takeoverLimit = 40 * time.Second
 )
 
 // blackhole stands between a process and its database. While it is cut, it forwards nothing and closes nothing, like a network that

@@ -167,7 +167,7 @@ func TestHangingDisk(t *testing.T) {
 	}()
 	refusedGRPC(t, <-overGRPC, codes.DeadlineExceeded, apierr.IngestRequestTimeout)
 	<-overHTTP
-	if took := time.Since(began); took > 3*time.Second {
+	if took := time.Since(began); took > 15*time.Second {
 		t.Errorf("answered after %s", took)
 	}
 	close(hang)

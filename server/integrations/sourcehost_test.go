@@ -80,12 +80,12 @@ func TestRenewed(t *testing.T) {
 		due    int
 		within time.Duration
 	}{
-		"stored already":      {func(s *oneAccount) { s.row.Credentials = []byte("newer") }, nil, "newer", 0, 0, 50 * time.Millisecond},
-		"stored soon":         {nil, func(r *store.IntegrationConnection) { r.Credentials = []byte("newer") }, "newer", 0, 1, 2 * time.Second},
-		"nothing newer":       {nil, func(*store.IntegrationConnection) {}, "", integrations.Upstream, 1, 2 * time.Second},
-		"a person is needed":  {nil, func(r *store.IntegrationConnection) { r.State = store.IntegrationReconnectNeeded }, "", integrations.Suspended, 1, 2 * time.Second},
-		"the worker is busy":  {nil, nil, "", integrations.Upstream, 1, 7 * time.Second},
-		"disconnected by now": {func(s *oneAccount) { s.gone = true }, nil, "", integrations.Gone, 0, 50 * time.Millisecond},
+		"stored already":      {func(s *oneAccount) { s.row.Credentials = []byte("newer") }, nil, "newer", 0, 0, 4 * time.Second},
+		"stored soon":         {nil, func(r *store.IntegrationConnection) { r.Credentials = []byte("newer") }, "newer", 0, 1, 4 * time.Second},
+		"nothing newer":       {nil, func(*store.IntegrationConnection) {}, "", integrations.Upstream, 1, 4 * time.Second},
+		"a person is needed":  {nil, func(r *store.IntegrationConnection) { r.State = store.IntegrationReconnectNeeded }, "", integrations.Suspended, 1, 4 * time.Second},
+		"the worker is busy":  {nil, nil, "", integrations.Upstream, 1, 20 * time.Second},
+		"disconnected by now": {func(s *oneAccount) { s.gone = true }, nil, "", integrations.Gone, 0, 4 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

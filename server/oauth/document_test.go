@@ -177,12 +177,12 @@ func TestDocumentSlow(t *testing.T) {
 	slow := make(chan error, 1)
 	began := time.Now()
 	go func() { _, err := f.server.Authorization(t.Context(), request(s.URL+"/slow")); slow <- err }()
-	if _, err := f.server.Authorization(t.Context(), request(s.URL+"/quick")); err != nil || time.Since(began) > 4*time.Second {
-		t.Errorf("another document: %v after %s", err, time.Since(began))
+	if _, err := f.server.Authorization(t.Context(), request(s.URL+"/quick")); err != nil || len(slow) != 0 {
+		t.Errorf("another document: %v after %s; the slow one had ended: %t", err, time.Since(began), len(slow) != 0)
 	}
 	err := <-slow
 	if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "could not be read") || took < 4*time.Second ||
-		took > 20*time.Second {
+		took > time.Minute {
 		t.Errorf("%v after %s", err, took)
 	}
 }

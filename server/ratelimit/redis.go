@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// answerTimeout bounds the wait of a request for Redis. After it, the request is allowed.
+	// answerTimeout is the longest time that a request waits for Redis. After it, the request is allowed.
 	answerTimeout = 250 * time.Millisecond
 	// pauseAfterFailure is the time after a failure in which no request asks Redis: an outage must not slow every request down.
 	pauseAfterFailure = time.Second
@@ -47,6 +47,8 @@ type Client struct {
 	redis  *redis.Client
 	prefix string
 	logger *slog.Logger
+	// answer is answerTimeout, except in tests.
+	answer time.Duration
 
 	mu       sync.Mutex
 	pausedTo time.Time
@@ -72,12 +74,12 @@ func Open(text, namespace string, logger *slog.Logger) (*Client, error) {
 	options.MaxRetries = -1 // a request whose answer was lost would count twice
 	options.DisableIdentity = true
 	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return &Client{redis: redis.NewClient(options), prefix: "svc:" + namespace + ":rate:", logger: logger}, nil
+	return &Client{redis: redis.NewClient(options), prefix: "svc:" + namespace + ":rate:", logger: logger, answer: answerTimeout}, nil
 }
 
 // Ping reports whether Redis answers.
 func (c *Client) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.answer)
 	defer cancel()
 	return c.redis.Ping(ctx).Err()
 }
@@ -126,7 +128,7 @@ func (l *redisWindow) Allow(key string, _ time.Time) (bool, time.Duration) {
 		c.unlimited.Add(1)
 		return true, 0
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), c.answer)
 	defer cancel()
 	allowed, err := count.Run(ctx, c.redis, []string{c.prefix + l.name + ":" + key}, l.limit,
 		strconv.FormatInt(l.window.Microseconds(), 10)).Int()

@@ -62,7 +62,7 @@ func (b *RedisBuckets) GiveBack(list []Bucket) {
 }
 
 func (b *RedisBuckets) run(script *redis.Script, list []Bucket) (int64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), b.client.answer)
 	defer cancel()
 	keys, args := make([]string, len(list)), make([]any, 0, 2*len(list))
 	for i, e := range list {

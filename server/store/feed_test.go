@@ -89,9 +89,6 @@ func TestFeedSQLite(t *testing.T) {
 		}
 		took := h.await(t, "the other's roll", func(c store.Change) bool { return c == store.Change{Subject: store.SubjectAny} })
 		t.Logf("heard after %s", took.Round(time.Millisecond))
-		if took > 5*time.Second {
-			t.Errorf("heard after %s", took)
-		}
 	}
 	if err := server.AddIngestUsage(t.Context(), []store.UsageDelta{{Org: org.Organization.ID, Day: time.Now(), Signal: "logs", KeyID: "k"}}); err != nil {
 		t.Fatal(err)
@@ -118,9 +115,6 @@ func TestFeedPostgres(t *testing.T) {
 		want := store.Change{Subject: store.SubjectIngestKey, Org: id, Hash: old, Gone: true}
 		took := h.await(t, "the other's roll", func(c store.Change) bool { return c == want })
 		t.Logf("heard after %s", took.Round(time.Millisecond))
-		if took > 5*time.Second {
-			t.Errorf("heard after %s", took)
-		}
 	}
 	// A change that is rolled back is not reported.
 	ctx, cancel := context.WithCancel(t.Context())

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { launch } from './launch.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const axeOptions = JSON.stringify({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'] });
 const always = /Trusted Type|unsafe-eval|Content Security Policy.*eval/; // the first try of axe
 
 export async function readInput() {
@@ -75,6 +76,18 @@ export async function open(executablePath, screenshots, { base, email, password 
       }
     });
   };
+  // The page's policy refuses the source of axe. The protocol of the browser does not pass through the policy.
+  const cdp = await context.newCDPSession(page);
+  const violations = async () => {
+    const evaluate = async (expression) => {
+      const { result, exceptionDetails } = await cdp.send('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
+      if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+      return result.value;
+    };
+    if (!(await evaluate('!!window.axe'))) await evaluate(`${axe};0`);
+    return evaluate(`axe.run(document, ${axeOptions}).then((r) => r.violations.map((v) => v.id + ': ' +
+      v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' (' + n.failureSummary.slice(0, 200) + ')').join(' | ')))`);
+  };
   const check = async (name) => {
     const wide = await page.evaluate(() => {
       const main = document.querySelector('main');
@@ -94,32 +107,7 @@ export async function open(executablePath, screenshots, { base, email, password 
     if (covered > 0) problems.push(`${name}: the head of the page is covered by ${covered} pixels`);
     if (wide) problems.push(`${name} must be scrolled sideways at ${page.viewportSize().width}, ${wide}`);
     await page.screenshot({ path: `${screenshots}/${name}.png` });
-    const found = await page
-      .evaluate(async (source) => {
-        if (!window.axe) (0, eval)(source);
-        const r = await window.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] });
-        return r.violations.map(
-          (v) =>
-            `${v.id}: ${v.nodes
-              .slice(0, 3)
-              .map((n) => `${n.html.slice(0, 160)} (${n.failureSummary.slice(0, 200)})`)
-              .join(' | ')}`,
-        );
-      }, axe)
-      .catch(async () => {
-        // The page's policy refuses eval. The protocol of the browser does not pass through the policy.
-        const cdp = await context.newCDPSession(page);
-        await cdp.send('Runtime.evaluate', { expression: axe });
-        const { result } = await cdp.send('Runtime.evaluate', {
-          awaitPromise: true,
-          returnByValue: true,
-          expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }).then((r) =>
-          r.violations.map((v) => v.id + ': ' + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + ' (' + n.failureSummary.slice(0, 200) + ')').join(' | ')))`,
-        });
-        await cdp.detach();
-        return result.value;
-      });
-    for (const violation of found) problems.push(`axe, ${name}: ${violation}`);
+    for (const violation of await violations()) problems.push(`axe, ${name}: ${violation}`);
   };
 
   /** look opens each page in the light theme on a wide screen and in the dark theme on a phone, and checks it. */

@@ -22,6 +22,11 @@ async function open(path, watch = true) {
 const stored = (page) => page.evaluate(() => JSON.stringify([Object.keys(sessionStorage), Object.keys(localStorage), document.cookie]));
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** until waits at most a minute for the condition. */
+async function until(condition) {
+  for (let waited = 0; !condition() && waited < 60000; waited += 100) await pause(100);
+}
+
 /** use does on a page what a person would do. */
 async function use(page) {
   await page.mouse.move(40, 40);
@@ -101,7 +106,8 @@ try {
     page.on('console', (m) => m.text().startsWith('svc:') && warnings.push(m.text()));
     await page.waitForFunction(() => window.svc && !window.svc.q);
     await use(page);
-    await pause(name === 'revoked' ? 6000 : 500);
+    if (name === 'revoked') await until(() => warnings.length > 0); // the SDK learns it from the first answer
+    await pause(name === 'revoked' ? 6000 : 500); // no further request follows
     report[name] = { ...(await state(page)), cart: await page.textContent('#cart'), warnings };
     await page.goto('about:blank');
     await context.close();

@@ -180,7 +180,7 @@ func stalled(t *testing.T, cfg Config) (l *Log, fs *blockingSync, first chan err
 	cfg.Dir, cfg.Filesystem = t.TempDir(), fs
 	l = mustOpen(t, cfg)
 	first = make(chan error, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	t.Cleanup(cancel)
 	go func() {
 		_, err := appendFor(ctx, l, "first", 10)
@@ -211,7 +211,7 @@ func TestStalledDisk(t *testing.T) {
 	if err := <-first; !errors.Is(err, ErrUndecided) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the one that the disk has: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	late := make(chan error, 1)
 	go func() {

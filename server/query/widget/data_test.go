@@ -22,8 +22,11 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
+// ended is the last full hour when the tests began: an hour may end while they run.
+var ended = time.Now().UTC().Truncate(time.Hour)
+
 // hour is the end of the tests' window. The spans lie in the two hours before it.
-func hour() time.Time { return time.Now().UTC().Truncate(time.Hour) }
+func hour() time.Time { return ended }
 
 // fill stores spans for one organization, a minute apart. The last hour has 30 spans of checkout, of which every third failed,
 // and 10 of cart, of which the first failed. The hour before has 20 of checkout. Durations are 1, 2, 3 … ms.

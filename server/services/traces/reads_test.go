@@ -197,7 +197,7 @@ func TestCancelReachesTheWarehouse(t *testing.T) {
 		}
 		return strings.TrimSpace(out.String())
 	}
-	for deadline := time.Now().Add(10 * time.Second); running() == "0"; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); running() == "0"; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the read does not run")
 		}

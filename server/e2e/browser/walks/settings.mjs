@@ -57,10 +57,9 @@ export default async ({ page, home, look, settled, allow, problems }, { password
   await page.fill('input[name=ratio]', '100');
   await page.fill('input[name=slow]', '');
   await page.uncheck('input[name=errors]');
+  const saved = page.waitForResponse((r) => r.url().includes('/UpdateSamplingPolicy') && r.ok());
   await page.click('button >> text=Save');
-  await page.waitForFunction(
-    () => document.querySelector('input[name=slow]')?.value === '' && !document.querySelector('button[type=submit][disabled]'),
-  );
+  await saved;
   await settled();
   await page.reload();
   await settled();
