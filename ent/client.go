@@ -65,8 +65,10 @@ import (
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/platformdatabase"
 	"github.com/svc-observability/svc/ent/platformevent"
+	"github.com/svc-observability/svc/ent/preferences"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -182,10 +184,14 @@ type Client struct {
 	PlatformDatabase *PlatformDatabaseClient
 	// PlatformEvent is the client for interacting with the PlatformEvent builders.
 	PlatformEvent *PlatformEventClient
+	// Preferences is the client for interacting with the Preferences builders.
+	Preferences *PreferencesClient
 	// Recommendation is the client for interacting with the Recommendation builders.
 	Recommendation *RecommendationClient
 	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
 	SamplingPolicy *SamplingPolicyClient
+	// SavedView is the client for interacting with the SavedView builders.
+	SavedView *SavedViewClient
 	// ScrapeTarget is the client for interacting with the ScrapeTarget builders.
 	ScrapeTarget *ScrapeTargetClient
 	// Session is the client for interacting with the Session builders.
@@ -262,8 +268,10 @@ func (c *Client) init() {
 	c.Plan = NewPlanClient(c.config)
 	c.PlatformDatabase = NewPlatformDatabaseClient(c.config)
 	c.PlatformEvent = NewPlatformEventClient(c.config)
+	c.Preferences = NewPreferencesClient(c.config)
 	c.Recommendation = NewRecommendationClient(c.config)
 	c.SamplingPolicy = NewSamplingPolicyClient(c.config)
+	c.SavedView = NewSavedViewClient(c.config)
 	c.ScrapeTarget = NewScrapeTargetClient(c.config)
 	c.Session = NewSessionClient(c.config)
 	c.SourceRepository = NewSourceRepositoryClient(c.config)
@@ -413,8 +421,10 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Plan:                   NewPlanClient(cfg),
 		PlatformDatabase:       NewPlatformDatabaseClient(cfg),
 		PlatformEvent:          NewPlatformEventClient(cfg),
+		Preferences:            NewPreferencesClient(cfg),
 		Recommendation:         NewRecommendationClient(cfg),
 		SamplingPolicy:         NewSamplingPolicyClient(cfg),
+		SavedView:              NewSavedViewClient(cfg),
 		ScrapeTarget:           NewScrapeTargetClient(cfg),
 		Session:                NewSessionClient(cfg),
 		SourceRepository:       NewSourceRepositoryClient(cfg),
@@ -491,8 +501,10 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Plan:                   NewPlanClient(cfg),
 		PlatformDatabase:       NewPlatformDatabaseClient(cfg),
 		PlatformEvent:          NewPlatformEventClient(cfg),
+		Preferences:            NewPreferencesClient(cfg),
 		Recommendation:         NewRecommendationClient(cfg),
 		SamplingPolicy:         NewSamplingPolicyClient(cfg),
+		SavedView:              NewSavedViewClient(cfg),
 		ScrapeTarget:           NewScrapeTargetClient(cfg),
 		Session:                NewSessionClient(cfg),
 		SourceRepository:       NewSourceRepositoryClient(cfg),
@@ -541,9 +553,9 @@ func (c *Client) Use(hooks ...Hook) {
 		c.IntegrationConnection, c.IntegrationIdentity, c.IntegrationLogin,
 		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
 		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
-		c.Plan, c.PlatformDatabase, c.PlatformEvent, c.Recommendation,
-		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.SourceRepository, c.User,
-		c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
+		c.Plan, c.PlatformDatabase, c.PlatformEvent, c.Preferences, c.Recommendation,
+		c.SamplingPolicy, c.SavedView, c.ScrapeTarget, c.Session, c.SourceRepository,
+		c.User, c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
 	} {
 		n.Use(hooks...)
 	}
@@ -564,9 +576,9 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.IntegrationConnection, c.IntegrationIdentity, c.IntegrationLogin,
 		c.Investigation, c.Invitation, c.IssueActor, c.LogpushConnector, c.Marker,
 		c.Membership, c.OAuthClient, c.OAuthGrant, c.OAuthToken, c.Organization,
-		c.Plan, c.PlatformDatabase, c.PlatformEvent, c.Recommendation,
-		c.SamplingPolicy, c.ScrapeTarget, c.Session, c.SourceRepository, c.User,
-		c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
+		c.Plan, c.PlatformDatabase, c.PlatformEvent, c.Preferences, c.Recommendation,
+		c.SamplingPolicy, c.SavedView, c.ScrapeTarget, c.Session, c.SourceRepository,
+		c.User, c.UserIdentity, c.WebhookDelivery, c.WorkNode, c.WorkShard,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -673,10 +685,14 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.PlatformDatabase.mutate(ctx, m)
 	case *PlatformEventMutation:
 		return c.PlatformEvent.mutate(ctx, m)
+	case *PreferencesMutation:
+		return c.Preferences.mutate(ctx, m)
 	case *RecommendationMutation:
 		return c.Recommendation.mutate(ctx, m)
 	case *SamplingPolicyMutation:
 		return c.SamplingPolicy.mutate(ctx, m)
+	case *SavedViewMutation:
+		return c.SavedView.mutate(ctx, m)
 	case *ScrapeTargetMutation:
 		return c.ScrapeTarget.mutate(ctx, m)
 	case *SessionMutation:
@@ -8023,6 +8039,22 @@ func (c *OrganizationClient) QueryInvestigations(_m *Organization) *Investigatio
 	return query
 }
 
+// QuerySavedViews queries the saved_views edge of a Organization.
+func (c *OrganizationClient) QuerySavedViews(_m *Organization) *SavedViewQuery {
+	query := (&SavedViewClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, id),
+			sqlgraph.To(savedview.Table, savedview.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.SavedViewsTable, organization.SavedViewsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // QuerySamplingPolicy queries the sampling_policy edge of a Organization.
 func (c *OrganizationClient) QuerySamplingPolicy(_m *Organization) *SamplingPolicyQuery {
 	query := (&SamplingPolicyClient{config: c.config}).Query()
@@ -9151,6 +9183,155 @@ func (c *PlatformEventClient) mutate(ctx context.Context, m *PlatformEventMutati
 	}
 }
 
+// PreferencesClient is a client for the Preferences schema.
+type PreferencesClient struct {
+	config
+}
+
+// NewPreferencesClient returns a client for the Preferences from the given config.
+func NewPreferencesClient(c config) *PreferencesClient {
+	return &PreferencesClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `preferences.Hooks(f(g(h())))`.
+func (c *PreferencesClient) Use(hooks ...Hook) {
+	c.hooks.Preferences = append(c.hooks.Preferences, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `preferences.Intercept(f(g(h())))`.
+func (c *PreferencesClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Preferences = append(c.inters.Preferences, interceptors...)
+}
+
+// Create returns a builder for creating a Preferences entity.
+func (c *PreferencesClient) Create() *PreferencesCreate {
+	mutation := newPreferencesMutation(c.config, OpCreate)
+	return &PreferencesCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Preferences entities.
+func (c *PreferencesClient) CreateBulk(builders ...*PreferencesCreate) *PreferencesCreateBulk {
+	return &PreferencesCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PreferencesClient) MapCreateBulk(slice any, setFunc func(*PreferencesCreate, int)) *PreferencesCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PreferencesCreateBulk{err: fmt.Errorf("calling to PreferencesClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PreferencesCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PreferencesCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Preferences.
+func (c *PreferencesClient) Update() *PreferencesUpdate {
+	mutation := newPreferencesMutation(c.config, OpUpdate)
+	return &PreferencesUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PreferencesClient) UpdateOne(_m *Preferences) *PreferencesUpdateOne {
+	mutation := newPreferencesMutation(c.config, OpUpdateOne, withPreferences(_m))
+	return &PreferencesUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PreferencesClient) UpdateOneID(id uuid.UUID) *PreferencesUpdateOne {
+	mutation := newPreferencesMutation(c.config, OpUpdateOne, withPreferencesID(id))
+	return &PreferencesUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Preferences.
+func (c *PreferencesClient) Delete() *PreferencesDelete {
+	mutation := newPreferencesMutation(c.config, OpDelete)
+	return &PreferencesDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PreferencesClient) DeleteOne(_m *Preferences) *PreferencesDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PreferencesClient) DeleteOneID(id uuid.UUID) *PreferencesDeleteOne {
+	builder := c.Delete().Where(preferences.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PreferencesDeleteOne{builder}
+}
+
+// Query returns a query builder for Preferences.
+func (c *PreferencesClient) Query() *PreferencesQuery {
+	return &PreferencesQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePreferences},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Preferences entity by its id.
+func (c *PreferencesClient) Get(ctx context.Context, id uuid.UUID) (*Preferences, error) {
+	return c.Query().Where(preferences.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PreferencesClient) GetX(ctx context.Context, id uuid.UUID) *Preferences {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryUser queries the user edge of a Preferences.
+func (c *PreferencesClient) QueryUser(_m *Preferences) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(preferences.Table, preferences.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, true, preferences.UserTable, preferences.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *PreferencesClient) Hooks() []Hook {
+	return c.hooks.Preferences
+}
+
+// Interceptors returns the client interceptors.
+func (c *PreferencesClient) Interceptors() []Interceptor {
+	return c.inters.Preferences
+}
+
+func (c *PreferencesClient) mutate(ctx context.Context, m *PreferencesMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PreferencesCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PreferencesUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PreferencesUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PreferencesDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Preferences mutation op: %q", m.Op())
+	}
+}
+
 // RecommendationClient is a client for the Recommendation schema.
 type RecommendationClient struct {
 	config
@@ -9446,6 +9627,171 @@ func (c *SamplingPolicyClient) mutate(ctx context.Context, m *SamplingPolicyMuta
 		return (&SamplingPolicyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown SamplingPolicy mutation op: %q", m.Op())
+	}
+}
+
+// SavedViewClient is a client for the SavedView schema.
+type SavedViewClient struct {
+	config
+}
+
+// NewSavedViewClient returns a client for the SavedView from the given config.
+func NewSavedViewClient(c config) *SavedViewClient {
+	return &SavedViewClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `savedview.Hooks(f(g(h())))`.
+func (c *SavedViewClient) Use(hooks ...Hook) {
+	c.hooks.SavedView = append(c.hooks.SavedView, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `savedview.Intercept(f(g(h())))`.
+func (c *SavedViewClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SavedView = append(c.inters.SavedView, interceptors...)
+}
+
+// Create returns a builder for creating a SavedView entity.
+func (c *SavedViewClient) Create() *SavedViewCreate {
+	mutation := newSavedViewMutation(c.config, OpCreate)
+	return &SavedViewCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SavedView entities.
+func (c *SavedViewClient) CreateBulk(builders ...*SavedViewCreate) *SavedViewCreateBulk {
+	return &SavedViewCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SavedViewClient) MapCreateBulk(slice any, setFunc func(*SavedViewCreate, int)) *SavedViewCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SavedViewCreateBulk{err: fmt.Errorf("calling to SavedViewClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SavedViewCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SavedViewCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SavedView.
+func (c *SavedViewClient) Update() *SavedViewUpdate {
+	mutation := newSavedViewMutation(c.config, OpUpdate)
+	return &SavedViewUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SavedViewClient) UpdateOne(_m *SavedView) *SavedViewUpdateOne {
+	mutation := newSavedViewMutation(c.config, OpUpdateOne, withSavedView(_m))
+	return &SavedViewUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SavedViewClient) UpdateOneID(id uuid.UUID) *SavedViewUpdateOne {
+	mutation := newSavedViewMutation(c.config, OpUpdateOne, withSavedViewID(id))
+	return &SavedViewUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SavedView.
+func (c *SavedViewClient) Delete() *SavedViewDelete {
+	mutation := newSavedViewMutation(c.config, OpDelete)
+	return &SavedViewDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SavedViewClient) DeleteOne(_m *SavedView) *SavedViewDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SavedViewClient) DeleteOneID(id uuid.UUID) *SavedViewDeleteOne {
+	builder := c.Delete().Where(savedview.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SavedViewDeleteOne{builder}
+}
+
+// Query returns a query builder for SavedView.
+func (c *SavedViewClient) Query() *SavedViewQuery {
+	return &SavedViewQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSavedView},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SavedView entity by its id.
+func (c *SavedViewClient) Get(ctx context.Context, id uuid.UUID) (*SavedView, error) {
+	return c.Query().Where(savedview.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SavedViewClient) GetX(ctx context.Context, id uuid.UUID) *SavedView {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryOrganization queries the organization edge of a SavedView.
+func (c *SavedViewClient) QueryOrganization(_m *SavedView) *OrganizationQuery {
+	query := (&OrganizationClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(savedview.Table, savedview.FieldID, id),
+			sqlgraph.To(organization.Table, organization.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, savedview.OrganizationTable, savedview.OrganizationColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryOwner queries the owner edge of a SavedView.
+func (c *SavedViewClient) QueryOwner(_m *SavedView) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(savedview.Table, savedview.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, savedview.OwnerTable, savedview.OwnerColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *SavedViewClient) Hooks() []Hook {
+	return c.hooks.SavedView
+}
+
+// Interceptors returns the client interceptors.
+func (c *SavedViewClient) Interceptors() []Interceptor {
+	return c.inters.SavedView
+}
+
+func (c *SavedViewClient) mutate(ctx context.Context, m *SavedViewMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SavedViewCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SavedViewUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SavedViewUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SavedViewDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SavedView mutation op: %q", m.Op())
 	}
 }
 
@@ -10116,6 +10462,38 @@ func (c *UserClient) QueryOauthGrants(_m *User) *OAuthGrantQuery {
 	return query
 }
 
+// QuerySavedViews queries the saved_views edge of a User.
+func (c *UserClient) QuerySavedViews(_m *User) *SavedViewQuery {
+	query := (&SavedViewClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, id),
+			sqlgraph.To(savedview.Table, savedview.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, user.SavedViewsTable, user.SavedViewsColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryPreferences queries the preferences edge of a User.
+func (c *UserClient) QueryPreferences(_m *User) *PreferencesQuery {
+	query := (&PreferencesClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, id),
+			sqlgraph.To(preferences.Table, preferences.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, user.PreferencesTable, user.PreferencesColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
 // Hooks returns the client hooks.
 func (c *UserClient) Hooks() []Hook {
 	return c.hooks.User
@@ -10702,8 +11080,9 @@ type (
 		IntegrationConnection, IntegrationIdentity, IntegrationLogin, Investigation,
 		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
 		OAuthGrant, OAuthToken, Organization, Plan, PlatformDatabase, PlatformEvent,
-		Recommendation, SamplingPolicy, ScrapeTarget, Session, SourceRepository, User,
-		UserIdentity, WebhookDelivery, WorkNode, WorkShard []ent.Hook
+		Preferences, Recommendation, SamplingPolicy, SavedView, ScrapeTarget, Session,
+		SourceRepository, User, UserIdentity, WebhookDelivery, WorkNode,
+		WorkShard []ent.Hook
 	}
 	inters struct {
 		AgentFeedback, AlertCheckBatch, AlertCursor, AlertDestination, AlertIncident,
@@ -10716,8 +11095,9 @@ type (
 		IntegrationConnection, IntegrationIdentity, IntegrationLogin, Investigation,
 		Invitation, IssueActor, LogpushConnector, Marker, Membership, OAuthClient,
 		OAuthGrant, OAuthToken, Organization, Plan, PlatformDatabase, PlatformEvent,
-		Recommendation, SamplingPolicy, ScrapeTarget, Session, SourceRepository, User,
-		UserIdentity, WebhookDelivery, WorkNode, WorkShard []ent.Interceptor
+		Preferences, Recommendation, SamplingPolicy, SavedView, ScrapeTarget, Session,
+		SourceRepository, User, UserIdentity, WebhookDelivery, WorkNode,
+		WorkShard []ent.Interceptor
 	}
 )
 

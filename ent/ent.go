@@ -61,8 +61,10 @@ import (
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/platformdatabase"
 	"github.com/svc-observability/svc/ent/platformevent"
+	"github.com/svc-observability/svc/ent/preferences"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -180,8 +182,10 @@ func checkColumn(t, c string) error {
 			plan.Table:                   plan.ValidColumn,
 			platformdatabase.Table:       platformdatabase.ValidColumn,
 			platformevent.Table:          platformevent.ValidColumn,
+			preferences.Table:            preferences.ValidColumn,
 			recommendation.Table:         recommendation.ValidColumn,
 			samplingpolicy.Table:         samplingpolicy.ValidColumn,
+			savedview.Table:              savedview.ValidColumn,
 			scrapetarget.Table:           scrapetarget.ValidColumn,
 			session.Table:                session.ValidColumn,
 			sourcerepository.Table:       sourcerepository.ValidColumn,

@@ -63,8 +63,10 @@ import (
 	"github.com/svc-observability/svc/ent/platformdatabase"
 	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/preferences"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
@@ -134,8 +136,10 @@ const (
 	TypePlan                   = "Plan"
 	TypePlatformDatabase       = "PlatformDatabase"
 	TypePlatformEvent          = "PlatformEvent"
+	TypePreferences            = "Preferences"
 	TypeRecommendation         = "Recommendation"
 	TypeSamplingPolicy         = "SamplingPolicy"
+	TypeSavedView              = "SavedView"
 	TypeScrapeTarget           = "ScrapeTarget"
 	TypeSession                = "Session"
 	TypeSourceRepository       = "SourceRepository"
@@ -51917,6 +51921,9 @@ type OrganizationMutation struct {
 	investigations                   map[uuid.UUID]struct{}
 	removedinvestigations            map[uuid.UUID]struct{}
 	clearedinvestigations            bool
+	saved_views                      map[uuid.UUID]struct{}
+	removedsaved_views               map[uuid.UUID]struct{}
+	clearedsaved_views               bool
 	sampling_policy                  *uuid.UUID
 	clearedsampling_policy           bool
 	plan                             *uuid.UUID
@@ -52624,6 +52631,60 @@ func (m *OrganizationMutation) ResetInvestigations() {
 	m.investigations = nil
 	m.clearedinvestigations = false
 	m.removedinvestigations = nil
+}
+
+// AddSavedViewIDs adds the "saved_views" edge to the SavedView entity by ids.
+func (m *OrganizationMutation) AddSavedViewIDs(ids ...uuid.UUID) {
+	if m.saved_views == nil {
+		m.saved_views = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.saved_views[ids[i]] = struct{}{}
+	}
+}
+
+// ClearSavedViews clears the "saved_views" edge to the SavedView entity.
+func (m *OrganizationMutation) ClearSavedViews() {
+	m.clearedsaved_views = true
+}
+
+// SavedViewsCleared reports if the "saved_views" edge to the SavedView entity was cleared.
+func (m *OrganizationMutation) SavedViewsCleared() bool {
+	return m.clearedsaved_views
+}
+
+// RemoveSavedViewIDs removes the "saved_views" edge to the SavedView entity by IDs.
+func (m *OrganizationMutation) RemoveSavedViewIDs(ids ...uuid.UUID) {
+	if m.removedsaved_views == nil {
+		m.removedsaved_views = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.saved_views, ids[i])
+		m.removedsaved_views[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedSavedViews returns the removed IDs of the "saved_views" edge to the SavedView entity.
+func (m *OrganizationMutation) RemovedSavedViewsIDs() (ids []uuid.UUID) {
+	for id := range m.removedsaved_views {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// SavedViewsIDs returns the "saved_views" edge IDs in the mutation.
+func (m *OrganizationMutation) SavedViewsIDs() (ids []uuid.UUID) {
+	for id := range m.saved_views {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetSavedViews resets all changes to the "saved_views" edge.
+func (m *OrganizationMutation) ResetSavedViews() {
+	m.saved_views = nil
+	m.clearedsaved_views = false
+	m.removedsaved_views = nil
 }
 
 // SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by id.
@@ -54854,7 +54915,7 @@ func (m *OrganizationMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *OrganizationMutation) AddedEdges() []string {
-	edges := make([]string, 0, 46)
+	edges := make([]string, 0, 47)
 	if m.memberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -54875,6 +54936,9 @@ func (m *OrganizationMutation) AddedEdges() []string {
 	}
 	if m.investigations != nil {
 		edges = append(edges, organization.EdgeInvestigations)
+	}
+	if m.saved_views != nil {
+		edges = append(edges, organization.EdgeSavedViews)
 	}
 	if m.sampling_policy != nil {
 		edges = append(edges, organization.EdgeSamplingPolicy)
@@ -55039,6 +55103,12 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 	case organization.EdgeInvestigations:
 		ids := make([]ent.Value, 0, len(m.investigations))
 		for id := range m.investigations {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeSavedViews:
+		ids := make([]ent.Value, 0, len(m.saved_views))
+		for id := range m.saved_views {
 			ids = append(ids, id)
 		}
 		return ids
@@ -55276,7 +55346,7 @@ func (m *OrganizationMutation) AddedIDs(name string) []ent.Value {
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *OrganizationMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 46)
+	edges := make([]string, 0, 47)
 	if m.removedmemberships != nil {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -55297,6 +55367,9 @@ func (m *OrganizationMutation) RemovedEdges() []string {
 	}
 	if m.removedinvestigations != nil {
 		edges = append(edges, organization.EdgeInvestigations)
+	}
+	if m.removedsaved_views != nil {
+		edges = append(edges, organization.EdgeSavedViews)
 	}
 	if m.removedingest_usage != nil {
 		edges = append(edges, organization.EdgeIngestUsage)
@@ -55452,6 +55525,12 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 	case organization.EdgeInvestigations:
 		ids := make([]ent.Value, 0, len(m.removedinvestigations))
 		for id := range m.removedinvestigations {
+			ids = append(ids, id)
+		}
+		return ids
+	case organization.EdgeSavedViews:
+		ids := make([]ent.Value, 0, len(m.removedsaved_views))
+		for id := range m.removedsaved_views {
 			ids = append(ids, id)
 		}
 		return ids
@@ -55677,7 +55756,7 @@ func (m *OrganizationMutation) RemovedIDs(name string) []ent.Value {
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *OrganizationMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 46)
+	edges := make([]string, 0, 47)
 	if m.clearedmemberships {
 		edges = append(edges, organization.EdgeMemberships)
 	}
@@ -55698,6 +55777,9 @@ func (m *OrganizationMutation) ClearedEdges() []string {
 	}
 	if m.clearedinvestigations {
 		edges = append(edges, organization.EdgeInvestigations)
+	}
+	if m.clearedsaved_views {
+		edges = append(edges, organization.EdgeSavedViews)
 	}
 	if m.clearedsampling_policy {
 		edges = append(edges, organization.EdgeSamplingPolicy)
@@ -55837,6 +55919,8 @@ func (m *OrganizationMutation) EdgeCleared(name string) bool {
 		return m.clearedmarkers
 	case organization.EdgeInvestigations:
 		return m.clearedinvestigations
+	case organization.EdgeSavedViews:
+		return m.clearedsaved_views
 	case organization.EdgeSamplingPolicy:
 		return m.clearedsampling_policy
 	case organization.EdgePlan:
@@ -55960,6 +56044,9 @@ func (m *OrganizationMutation) ResetEdge(name string) error {
 		return nil
 	case organization.EdgeInvestigations:
 		m.ResetInvestigations()
+		return nil
+	case organization.EdgeSavedViews:
+		m.ResetSavedViews()
 		return nil
 	case organization.EdgeSamplingPolicy:
 		m.ResetSamplingPolicy()
@@ -58970,6 +59057,554 @@ func (m *PlatformEventMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown PlatformEvent edge %s", name)
 }
 
+// PreferencesMutation represents an operation that mutates the Preferences nodes in the graph.
+type PreferencesMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *uuid.UUID
+	theme         *preferences.Theme
+	stack_trace   *preferences.StackTrace
+	updated_at    *time.Time
+	clearedFields map[string]struct{}
+	user          *string
+	cleareduser   bool
+	done          bool
+	oldValue      func(context.Context) (*Preferences, error)
+	predicates    []predicate.Preferences
+}
+
+var _ ent.Mutation = (*PreferencesMutation)(nil)
+
+// preferencesOption allows management of the mutation configuration using functional options.
+type preferencesOption func(*PreferencesMutation)
+
+// newPreferencesMutation creates new mutation for the Preferences entity.
+func newPreferencesMutation(c config, op Op, opts ...preferencesOption) *PreferencesMutation {
+	m := &PreferencesMutation{
+		config:        c,
+		op:            op,
+		typ:           TypePreferences,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withPreferencesID sets the ID field of the mutation.
+func withPreferencesID(id uuid.UUID) preferencesOption {
+	return func(m *PreferencesMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *Preferences
+		)
+		m.oldValue = func(ctx context.Context) (*Preferences, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().Preferences.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withPreferences sets the old Preferences of the mutation.
+func withPreferences(node *Preferences) preferencesOption {
+	return func(m *PreferencesMutation) {
+		m.oldValue = func(context.Context) (*Preferences, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m PreferencesMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m PreferencesMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of Preferences entities.
+func (m *PreferencesMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *PreferencesMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *PreferencesMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().Preferences.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetUserID sets the "user_id" field.
+func (m *PreferencesMutation) SetUserID(s string) {
+	m.user = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *PreferencesMutation) UserID() (r string, exists bool) {
+	v := m.user
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the Preferences entity.
+// If the Preferences object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PreferencesMutation) OldUserID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *PreferencesMutation) ResetUserID() {
+	m.user = nil
+}
+
+// SetTheme sets the "theme" field.
+func (m *PreferencesMutation) SetTheme(pr preferences.Theme) {
+	m.theme = &pr
+}
+
+// Theme returns the value of the "theme" field in the mutation.
+func (m *PreferencesMutation) Theme() (r preferences.Theme, exists bool) {
+	v := m.theme
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTheme returns the old "theme" field's value of the Preferences entity.
+// If the Preferences object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PreferencesMutation) OldTheme(ctx context.Context) (v preferences.Theme, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTheme is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTheme requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTheme: %w", err)
+	}
+	return oldValue.Theme, nil
+}
+
+// ResetTheme resets all changes to the "theme" field.
+func (m *PreferencesMutation) ResetTheme() {
+	m.theme = nil
+}
+
+// SetStackTrace sets the "stack_trace" field.
+func (m *PreferencesMutation) SetStackTrace(pt preferences.StackTrace) {
+	m.stack_trace = &pt
+}
+
+// StackTrace returns the value of the "stack_trace" field in the mutation.
+func (m *PreferencesMutation) StackTrace() (r preferences.StackTrace, exists bool) {
+	v := m.stack_trace
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStackTrace returns the old "stack_trace" field's value of the Preferences entity.
+// If the Preferences object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PreferencesMutation) OldStackTrace(ctx context.Context) (v preferences.StackTrace, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStackTrace is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStackTrace requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStackTrace: %w", err)
+	}
+	return oldValue.StackTrace, nil
+}
+
+// ResetStackTrace resets all changes to the "stack_trace" field.
+func (m *PreferencesMutation) ResetStackTrace() {
+	m.stack_trace = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *PreferencesMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *PreferencesMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the Preferences entity.
+// If the Preferences object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PreferencesMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *PreferencesMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// ClearUser clears the "user" edge to the User entity.
+func (m *PreferencesMutation) ClearUser() {
+	m.cleareduser = true
+	m.clearedFields[preferences.FieldUserID] = struct{}{}
+}
+
+// UserCleared reports if the "user" edge to the User entity was cleared.
+func (m *PreferencesMutation) UserCleared() bool {
+	return m.cleareduser
+}
+
+// UserIDs returns the "user" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// UserID instead. It exists only for internal usage by the builders.
+func (m *PreferencesMutation) UserIDs() (ids []string) {
+	if id := m.user; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetUser resets all changes to the "user" edge.
+func (m *PreferencesMutation) ResetUser() {
+	m.user = nil
+	m.cleareduser = false
+}
+
+// Where appends a list predicates to the PreferencesMutation builder.
+func (m *PreferencesMutation) Where(ps ...predicate.Preferences) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the PreferencesMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *PreferencesMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.Preferences, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *PreferencesMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *PreferencesMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (Preferences).
+func (m *PreferencesMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *PreferencesMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m.user != nil {
+		fields = append(fields, preferences.FieldUserID)
+	}
+	if m.theme != nil {
+		fields = append(fields, preferences.FieldTheme)
+	}
+	if m.stack_trace != nil {
+		fields = append(fields, preferences.FieldStackTrace)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, preferences.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *PreferencesMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case preferences.FieldUserID:
+		return m.UserID()
+	case preferences.FieldTheme:
+		return m.Theme()
+	case preferences.FieldStackTrace:
+		return m.StackTrace()
+	case preferences.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *PreferencesMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case preferences.FieldUserID:
+		return m.OldUserID(ctx)
+	case preferences.FieldTheme:
+		return m.OldTheme(ctx)
+	case preferences.FieldStackTrace:
+		return m.OldStackTrace(ctx)
+	case preferences.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown Preferences field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PreferencesMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case preferences.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case preferences.FieldTheme:
+		v, ok := value.(preferences.Theme)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTheme(v)
+		return nil
+	case preferences.FieldStackTrace:
+		v, ok := value.(preferences.StackTrace)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStackTrace(v)
+		return nil
+	case preferences.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown Preferences field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *PreferencesMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *PreferencesMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *PreferencesMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown Preferences numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *PreferencesMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *PreferencesMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *PreferencesMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown Preferences nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *PreferencesMutation) ResetField(name string) error {
+	switch name {
+	case preferences.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case preferences.FieldTheme:
+		m.ResetTheme()
+		return nil
+	case preferences.FieldStackTrace:
+		m.ResetStackTrace()
+		return nil
+	case preferences.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown Preferences field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *PreferencesMutation) AddedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.user != nil {
+		edges = append(edges, preferences.EdgeUser)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *PreferencesMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case preferences.EdgeUser:
+		if id := m.user; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *PreferencesMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 1)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *PreferencesMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *PreferencesMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 1)
+	if m.cleareduser {
+		edges = append(edges, preferences.EdgeUser)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *PreferencesMutation) EdgeCleared(name string) bool {
+	switch name {
+	case preferences.EdgeUser:
+		return m.cleareduser
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *PreferencesMutation) ClearEdge(name string) error {
+	switch name {
+	case preferences.EdgeUser:
+		m.ClearUser()
+		return nil
+	}
+	return fmt.Errorf("unknown Preferences unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *PreferencesMutation) ResetEdge(name string) error {
+	switch name {
+	case preferences.EdgeUser:
+		m.ResetUser()
+		return nil
+	}
+	return fmt.Errorf("unknown Preferences edge %s", name)
+}
+
 // RecommendationMutation represents an operation that mutates the Recommendation nodes in the graph.
 type RecommendationMutation struct {
 	config
@@ -60778,6 +61413,937 @@ func (m *SamplingPolicyMutation) ResetEdge(name string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown SamplingPolicy edge %s", name)
+}
+
+// SavedViewMutation represents an operation that mutates the SavedView nodes in the graph.
+type SavedViewMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *uuid.UUID
+	page                *savedview.Page
+	name                *string
+	description         *string
+	state               *string
+	visibility          *savedview.Visibility
+	created_at          *time.Time
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	organization        *string
+	clearedorganization bool
+	owner               *string
+	clearedowner        bool
+	done                bool
+	oldValue            func(context.Context) (*SavedView, error)
+	predicates          []predicate.SavedView
+}
+
+var _ ent.Mutation = (*SavedViewMutation)(nil)
+
+// savedviewOption allows management of the mutation configuration using functional options.
+type savedviewOption func(*SavedViewMutation)
+
+// newSavedViewMutation creates new mutation for the SavedView entity.
+func newSavedViewMutation(c config, op Op, opts ...savedviewOption) *SavedViewMutation {
+	m := &SavedViewMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeSavedView,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withSavedViewID sets the ID field of the mutation.
+func withSavedViewID(id uuid.UUID) savedviewOption {
+	return func(m *SavedViewMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *SavedView
+		)
+		m.oldValue = func(ctx context.Context) (*SavedView, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().SavedView.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withSavedView sets the old SavedView of the mutation.
+func withSavedView(node *SavedView) savedviewOption {
+	return func(m *SavedViewMutation) {
+		m.oldValue = func(context.Context) (*SavedView, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m SavedViewMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m SavedViewMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of SavedView entities.
+func (m *SavedViewMutation) SetID(id uuid.UUID) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *SavedViewMutation) ID() (id uuid.UUID, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *SavedViewMutation) IDs(ctx context.Context) ([]uuid.UUID, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []uuid.UUID{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().SavedView.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetOrgID sets the "org_id" field.
+func (m *SavedViewMutation) SetOrgID(s string) {
+	m.organization = &s
+}
+
+// OrgID returns the value of the "org_id" field in the mutation.
+func (m *SavedViewMutation) OrgID() (r string, exists bool) {
+	v := m.organization
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOrgID returns the old "org_id" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldOrgID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOrgID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOrgID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOrgID: %w", err)
+	}
+	return oldValue.OrgID, nil
+}
+
+// ResetOrgID resets all changes to the "org_id" field.
+func (m *SavedViewMutation) ResetOrgID() {
+	m.organization = nil
+}
+
+// SetPage sets the "page" field.
+func (m *SavedViewMutation) SetPage(s savedview.Page) {
+	m.page = &s
+}
+
+// Page returns the value of the "page" field in the mutation.
+func (m *SavedViewMutation) Page() (r savedview.Page, exists bool) {
+	v := m.page
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPage returns the old "page" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldPage(ctx context.Context) (v savedview.Page, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPage: %w", err)
+	}
+	return oldValue.Page, nil
+}
+
+// ResetPage resets all changes to the "page" field.
+func (m *SavedViewMutation) ResetPage() {
+	m.page = nil
+}
+
+// SetName sets the "name" field.
+func (m *SavedViewMutation) SetName(s string) {
+	m.name = &s
+}
+
+// Name returns the value of the "name" field in the mutation.
+func (m *SavedViewMutation) Name() (r string, exists bool) {
+	v := m.name
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldName returns the old "name" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldName(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldName is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldName requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldName: %w", err)
+	}
+	return oldValue.Name, nil
+}
+
+// ResetName resets all changes to the "name" field.
+func (m *SavedViewMutation) ResetName() {
+	m.name = nil
+}
+
+// SetDescription sets the "description" field.
+func (m *SavedViewMutation) SetDescription(s string) {
+	m.description = &s
+}
+
+// Description returns the value of the "description" field in the mutation.
+func (m *SavedViewMutation) Description() (r string, exists bool) {
+	v := m.description
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDescription returns the old "description" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldDescription(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDescription is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDescription requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDescription: %w", err)
+	}
+	return oldValue.Description, nil
+}
+
+// ClearDescription clears the value of the "description" field.
+func (m *SavedViewMutation) ClearDescription() {
+	m.description = nil
+	m.clearedFields[savedview.FieldDescription] = struct{}{}
+}
+
+// DescriptionCleared returns if the "description" field was cleared in this mutation.
+func (m *SavedViewMutation) DescriptionCleared() bool {
+	_, ok := m.clearedFields[savedview.FieldDescription]
+	return ok
+}
+
+// ResetDescription resets all changes to the "description" field.
+func (m *SavedViewMutation) ResetDescription() {
+	m.description = nil
+	delete(m.clearedFields, savedview.FieldDescription)
+}
+
+// SetState sets the "state" field.
+func (m *SavedViewMutation) SetState(s string) {
+	m.state = &s
+}
+
+// State returns the value of the "state" field in the mutation.
+func (m *SavedViewMutation) State() (r string, exists bool) {
+	v := m.state
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldState returns the old "state" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldState(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldState is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldState requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldState: %w", err)
+	}
+	return oldValue.State, nil
+}
+
+// ResetState resets all changes to the "state" field.
+func (m *SavedViewMutation) ResetState() {
+	m.state = nil
+}
+
+// SetVisibility sets the "visibility" field.
+func (m *SavedViewMutation) SetVisibility(s savedview.Visibility) {
+	m.visibility = &s
+}
+
+// Visibility returns the value of the "visibility" field in the mutation.
+func (m *SavedViewMutation) Visibility() (r savedview.Visibility, exists bool) {
+	v := m.visibility
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldVisibility returns the old "visibility" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldVisibility(ctx context.Context) (v savedview.Visibility, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldVisibility is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldVisibility requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldVisibility: %w", err)
+	}
+	return oldValue.Visibility, nil
+}
+
+// ResetVisibility resets all changes to the "visibility" field.
+func (m *SavedViewMutation) ResetVisibility() {
+	m.visibility = nil
+}
+
+// SetUserID sets the "user_id" field.
+func (m *SavedViewMutation) SetUserID(s string) {
+	m.owner = &s
+}
+
+// UserID returns the value of the "user_id" field in the mutation.
+func (m *SavedViewMutation) UserID() (r string, exists bool) {
+	v := m.owner
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUserID returns the old "user_id" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldUserID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUserID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUserID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUserID: %w", err)
+	}
+	return oldValue.UserID, nil
+}
+
+// ClearUserID clears the value of the "user_id" field.
+func (m *SavedViewMutation) ClearUserID() {
+	m.owner = nil
+	m.clearedFields[savedview.FieldUserID] = struct{}{}
+}
+
+// UserIDCleared returns if the "user_id" field was cleared in this mutation.
+func (m *SavedViewMutation) UserIDCleared() bool {
+	_, ok := m.clearedFields[savedview.FieldUserID]
+	return ok
+}
+
+// ResetUserID resets all changes to the "user_id" field.
+func (m *SavedViewMutation) ResetUserID() {
+	m.owner = nil
+	delete(m.clearedFields, savedview.FieldUserID)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *SavedViewMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *SavedViewMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *SavedViewMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *SavedViewMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *SavedViewMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the SavedView entity.
+// If the SavedView object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SavedViewMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *SavedViewMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// SetOrganizationID sets the "organization" edge to the Organization entity by id.
+func (m *SavedViewMutation) SetOrganizationID(id string) {
+	m.organization = &id
+}
+
+// ClearOrganization clears the "organization" edge to the Organization entity.
+func (m *SavedViewMutation) ClearOrganization() {
+	m.clearedorganization = true
+	m.clearedFields[savedview.FieldOrgID] = struct{}{}
+}
+
+// OrganizationCleared reports if the "organization" edge to the Organization entity was cleared.
+func (m *SavedViewMutation) OrganizationCleared() bool {
+	return m.clearedorganization
+}
+
+// OrganizationID returns the "organization" edge ID in the mutation.
+func (m *SavedViewMutation) OrganizationID() (id string, exists bool) {
+	if m.organization != nil {
+		return *m.organization, true
+	}
+	return
+}
+
+// OrganizationIDs returns the "organization" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OrganizationID instead. It exists only for internal usage by the builders.
+func (m *SavedViewMutation) OrganizationIDs() (ids []string) {
+	if id := m.organization; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOrganization resets all changes to the "organization" edge.
+func (m *SavedViewMutation) ResetOrganization() {
+	m.organization = nil
+	m.clearedorganization = false
+}
+
+// SetOwnerID sets the "owner" edge to the User entity by id.
+func (m *SavedViewMutation) SetOwnerID(id string) {
+	m.owner = &id
+}
+
+// ClearOwner clears the "owner" edge to the User entity.
+func (m *SavedViewMutation) ClearOwner() {
+	m.clearedowner = true
+	m.clearedFields[savedview.FieldUserID] = struct{}{}
+}
+
+// OwnerCleared reports if the "owner" edge to the User entity was cleared.
+func (m *SavedViewMutation) OwnerCleared() bool {
+	return m.UserIDCleared() || m.clearedowner
+}
+
+// OwnerID returns the "owner" edge ID in the mutation.
+func (m *SavedViewMutation) OwnerID() (id string, exists bool) {
+	if m.owner != nil {
+		return *m.owner, true
+	}
+	return
+}
+
+// OwnerIDs returns the "owner" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// OwnerID instead. It exists only for internal usage by the builders.
+func (m *SavedViewMutation) OwnerIDs() (ids []string) {
+	if id := m.owner; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetOwner resets all changes to the "owner" edge.
+func (m *SavedViewMutation) ResetOwner() {
+	m.owner = nil
+	m.clearedowner = false
+}
+
+// Where appends a list predicates to the SavedViewMutation builder.
+func (m *SavedViewMutation) Where(ps ...predicate.SavedView) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the SavedViewMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *SavedViewMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.SavedView, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *SavedViewMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *SavedViewMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (SavedView).
+func (m *SavedViewMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *SavedViewMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.organization != nil {
+		fields = append(fields, savedview.FieldOrgID)
+	}
+	if m.page != nil {
+		fields = append(fields, savedview.FieldPage)
+	}
+	if m.name != nil {
+		fields = append(fields, savedview.FieldName)
+	}
+	if m.description != nil {
+		fields = append(fields, savedview.FieldDescription)
+	}
+	if m.state != nil {
+		fields = append(fields, savedview.FieldState)
+	}
+	if m.visibility != nil {
+		fields = append(fields, savedview.FieldVisibility)
+	}
+	if m.owner != nil {
+		fields = append(fields, savedview.FieldUserID)
+	}
+	if m.created_at != nil {
+		fields = append(fields, savedview.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, savedview.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *SavedViewMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case savedview.FieldOrgID:
+		return m.OrgID()
+	case savedview.FieldPage:
+		return m.Page()
+	case savedview.FieldName:
+		return m.Name()
+	case savedview.FieldDescription:
+		return m.Description()
+	case savedview.FieldState:
+		return m.State()
+	case savedview.FieldVisibility:
+		return m.Visibility()
+	case savedview.FieldUserID:
+		return m.UserID()
+	case savedview.FieldCreatedAt:
+		return m.CreatedAt()
+	case savedview.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *SavedViewMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case savedview.FieldOrgID:
+		return m.OldOrgID(ctx)
+	case savedview.FieldPage:
+		return m.OldPage(ctx)
+	case savedview.FieldName:
+		return m.OldName(ctx)
+	case savedview.FieldDescription:
+		return m.OldDescription(ctx)
+	case savedview.FieldState:
+		return m.OldState(ctx)
+	case savedview.FieldVisibility:
+		return m.OldVisibility(ctx)
+	case savedview.FieldUserID:
+		return m.OldUserID(ctx)
+	case savedview.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case savedview.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown SavedView field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SavedViewMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case savedview.FieldOrgID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOrgID(v)
+		return nil
+	case savedview.FieldPage:
+		v, ok := value.(savedview.Page)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPage(v)
+		return nil
+	case savedview.FieldName:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetName(v)
+		return nil
+	case savedview.FieldDescription:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDescription(v)
+		return nil
+	case savedview.FieldState:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetState(v)
+		return nil
+	case savedview.FieldVisibility:
+		v, ok := value.(savedview.Visibility)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetVisibility(v)
+		return nil
+	case savedview.FieldUserID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUserID(v)
+		return nil
+	case savedview.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case savedview.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown SavedView field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *SavedViewMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *SavedViewMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *SavedViewMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown SavedView numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *SavedViewMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(savedview.FieldDescription) {
+		fields = append(fields, savedview.FieldDescription)
+	}
+	if m.FieldCleared(savedview.FieldUserID) {
+		fields = append(fields, savedview.FieldUserID)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *SavedViewMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *SavedViewMutation) ClearField(name string) error {
+	switch name {
+	case savedview.FieldDescription:
+		m.ClearDescription()
+		return nil
+	case savedview.FieldUserID:
+		m.ClearUserID()
+		return nil
+	}
+	return fmt.Errorf("unknown SavedView nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *SavedViewMutation) ResetField(name string) error {
+	switch name {
+	case savedview.FieldOrgID:
+		m.ResetOrgID()
+		return nil
+	case savedview.FieldPage:
+		m.ResetPage()
+		return nil
+	case savedview.FieldName:
+		m.ResetName()
+		return nil
+	case savedview.FieldDescription:
+		m.ResetDescription()
+		return nil
+	case savedview.FieldState:
+		m.ResetState()
+		return nil
+	case savedview.FieldVisibility:
+		m.ResetVisibility()
+		return nil
+	case savedview.FieldUserID:
+		m.ResetUserID()
+		return nil
+	case savedview.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case savedview.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown SavedView field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *SavedViewMutation) AddedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.organization != nil {
+		edges = append(edges, savedview.EdgeOrganization)
+	}
+	if m.owner != nil {
+		edges = append(edges, savedview.EdgeOwner)
+	}
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *SavedViewMutation) AddedIDs(name string) []ent.Value {
+	switch name {
+	case savedview.EdgeOrganization:
+		if id := m.organization; id != nil {
+			return []ent.Value{*id}
+		}
+	case savedview.EdgeOwner:
+		if id := m.owner; id != nil {
+			return []ent.Value{*id}
+		}
+	}
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *SavedViewMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 2)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *SavedViewMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *SavedViewMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 2)
+	if m.clearedorganization {
+		edges = append(edges, savedview.EdgeOrganization)
+	}
+	if m.clearedowner {
+		edges = append(edges, savedview.EdgeOwner)
+	}
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *SavedViewMutation) EdgeCleared(name string) bool {
+	switch name {
+	case savedview.EdgeOrganization:
+		return m.clearedorganization
+	case savedview.EdgeOwner:
+		return m.clearedowner
+	}
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *SavedViewMutation) ClearEdge(name string) error {
+	switch name {
+	case savedview.EdgeOrganization:
+		m.ClearOrganization()
+		return nil
+	case savedview.EdgeOwner:
+		m.ClearOwner()
+		return nil
+	}
+	return fmt.Errorf("unknown SavedView unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *SavedViewMutation) ResetEdge(name string) error {
+	switch name {
+	case savedview.EdgeOrganization:
+		m.ResetOrganization()
+		return nil
+	case savedview.EdgeOwner:
+		m.ResetOwner()
+		return nil
+	}
+	return fmt.Errorf("unknown SavedView edge %s", name)
 }
 
 // ScrapeTargetMutation represents an operation that mutates the ScrapeTarget nodes in the graph.
@@ -65325,6 +66891,11 @@ type UserMutation struct {
 	oauth_grants                  map[uuid.UUID]struct{}
 	removedoauth_grants           map[uuid.UUID]struct{}
 	clearedoauth_grants           bool
+	saved_views                   map[uuid.UUID]struct{}
+	removedsaved_views            map[uuid.UUID]struct{}
+	clearedsaved_views            bool
+	preferences                   *uuid.UUID
+	clearedpreferences            bool
 	done                          bool
 	oldValue                      func(context.Context) (*User, error)
 	predicates                    []predicate.User
@@ -65897,6 +67468,99 @@ func (m *UserMutation) ResetOauthGrants() {
 	m.removedoauth_grants = nil
 }
 
+// AddSavedViewIDs adds the "saved_views" edge to the SavedView entity by ids.
+func (m *UserMutation) AddSavedViewIDs(ids ...uuid.UUID) {
+	if m.saved_views == nil {
+		m.saved_views = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		m.saved_views[ids[i]] = struct{}{}
+	}
+}
+
+// ClearSavedViews clears the "saved_views" edge to the SavedView entity.
+func (m *UserMutation) ClearSavedViews() {
+	m.clearedsaved_views = true
+}
+
+// SavedViewsCleared reports if the "saved_views" edge to the SavedView entity was cleared.
+func (m *UserMutation) SavedViewsCleared() bool {
+	return m.clearedsaved_views
+}
+
+// RemoveSavedViewIDs removes the "saved_views" edge to the SavedView entity by IDs.
+func (m *UserMutation) RemoveSavedViewIDs(ids ...uuid.UUID) {
+	if m.removedsaved_views == nil {
+		m.removedsaved_views = make(map[uuid.UUID]struct{})
+	}
+	for i := range ids {
+		delete(m.saved_views, ids[i])
+		m.removedsaved_views[ids[i]] = struct{}{}
+	}
+}
+
+// RemovedSavedViews returns the removed IDs of the "saved_views" edge to the SavedView entity.
+func (m *UserMutation) RemovedSavedViewsIDs() (ids []uuid.UUID) {
+	for id := range m.removedsaved_views {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// SavedViewsIDs returns the "saved_views" edge IDs in the mutation.
+func (m *UserMutation) SavedViewsIDs() (ids []uuid.UUID) {
+	for id := range m.saved_views {
+		ids = append(ids, id)
+	}
+	return
+}
+
+// ResetSavedViews resets all changes to the "saved_views" edge.
+func (m *UserMutation) ResetSavedViews() {
+	m.saved_views = nil
+	m.clearedsaved_views = false
+	m.removedsaved_views = nil
+}
+
+// SetPreferencesID sets the "preferences" edge to the Preferences entity by id.
+func (m *UserMutation) SetPreferencesID(id uuid.UUID) {
+	m.preferences = &id
+}
+
+// ClearPreferences clears the "preferences" edge to the Preferences entity.
+func (m *UserMutation) ClearPreferences() {
+	m.clearedpreferences = true
+}
+
+// PreferencesCleared reports if the "preferences" edge to the Preferences entity was cleared.
+func (m *UserMutation) PreferencesCleared() bool {
+	return m.clearedpreferences
+}
+
+// PreferencesID returns the "preferences" edge ID in the mutation.
+func (m *UserMutation) PreferencesID() (id uuid.UUID, exists bool) {
+	if m.preferences != nil {
+		return *m.preferences, true
+	}
+	return
+}
+
+// PreferencesIDs returns the "preferences" edge IDs in the mutation.
+// Note that IDs always returns len(IDs) <= 1 for unique edges, and you should use
+// PreferencesID instead. It exists only for internal usage by the builders.
+func (m *UserMutation) PreferencesIDs() (ids []uuid.UUID) {
+	if id := m.preferences; id != nil {
+		ids = append(ids, *id)
+	}
+	return
+}
+
+// ResetPreferences resets all changes to the "preferences" edge.
+func (m *UserMutation) ResetPreferences() {
+	m.preferences = nil
+	m.clearedpreferences = false
+}
+
 // Where appends a list predicates to the UserMutation builder.
 func (m *UserMutation) Where(ps ...predicate.User) {
 	m.predicates = append(m.predicates, ps...)
@@ -66107,7 +67771,7 @@ func (m *UserMutation) ResetField(name string) error {
 
 // AddedEdges returns all edge names that were set/added in this mutation.
 func (m *UserMutation) AddedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 7)
 	if m.memberships != nil {
 		edges = append(edges, user.EdgeMemberships)
 	}
@@ -66122,6 +67786,12 @@ func (m *UserMutation) AddedEdges() []string {
 	}
 	if m.oauth_grants != nil {
 		edges = append(edges, user.EdgeOauthGrants)
+	}
+	if m.saved_views != nil {
+		edges = append(edges, user.EdgeSavedViews)
+	}
+	if m.preferences != nil {
+		edges = append(edges, user.EdgePreferences)
 	}
 	return edges
 }
@@ -66160,13 +67830,23 @@ func (m *UserMutation) AddedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case user.EdgeSavedViews:
+		ids := make([]ent.Value, 0, len(m.saved_views))
+		for id := range m.saved_views {
+			ids = append(ids, id)
+		}
+		return ids
+	case user.EdgePreferences:
+		if id := m.preferences; id != nil {
+			return []ent.Value{*id}
+		}
 	}
 	return nil
 }
 
 // RemovedEdges returns all edge names that were removed in this mutation.
 func (m *UserMutation) RemovedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 7)
 	if m.removedmemberships != nil {
 		edges = append(edges, user.EdgeMemberships)
 	}
@@ -66181,6 +67861,9 @@ func (m *UserMutation) RemovedEdges() []string {
 	}
 	if m.removedoauth_grants != nil {
 		edges = append(edges, user.EdgeOauthGrants)
+	}
+	if m.removedsaved_views != nil {
+		edges = append(edges, user.EdgeSavedViews)
 	}
 	return edges
 }
@@ -66219,13 +67902,19 @@ func (m *UserMutation) RemovedIDs(name string) []ent.Value {
 			ids = append(ids, id)
 		}
 		return ids
+	case user.EdgeSavedViews:
+		ids := make([]ent.Value, 0, len(m.removedsaved_views))
+		for id := range m.removedsaved_views {
+			ids = append(ids, id)
+		}
+		return ids
 	}
 	return nil
 }
 
 // ClearedEdges returns all edge names that were cleared in this mutation.
 func (m *UserMutation) ClearedEdges() []string {
-	edges := make([]string, 0, 5)
+	edges := make([]string, 0, 7)
 	if m.clearedmemberships {
 		edges = append(edges, user.EdgeMemberships)
 	}
@@ -66240,6 +67929,12 @@ func (m *UserMutation) ClearedEdges() []string {
 	}
 	if m.clearedoauth_grants {
 		edges = append(edges, user.EdgeOauthGrants)
+	}
+	if m.clearedsaved_views {
+		edges = append(edges, user.EdgeSavedViews)
+	}
+	if m.clearedpreferences {
+		edges = append(edges, user.EdgePreferences)
 	}
 	return edges
 }
@@ -66258,6 +67953,10 @@ func (m *UserMutation) EdgeCleared(name string) bool {
 		return m.clearedintegration_identities
 	case user.EdgeOauthGrants:
 		return m.clearedoauth_grants
+	case user.EdgeSavedViews:
+		return m.clearedsaved_views
+	case user.EdgePreferences:
+		return m.clearedpreferences
 	}
 	return false
 }
@@ -66266,6 +67965,9 @@ func (m *UserMutation) EdgeCleared(name string) bool {
 // if that edge is not defined in the schema.
 func (m *UserMutation) ClearEdge(name string) error {
 	switch name {
+	case user.EdgePreferences:
+		m.ClearPreferences()
+		return nil
 	}
 	return fmt.Errorf("unknown User unique edge %s", name)
 }
@@ -66288,6 +67990,12 @@ func (m *UserMutation) ResetEdge(name string) error {
 		return nil
 	case user.EdgeOauthGrants:
 		m.ResetOauthGrants()
+		return nil
+	case user.EdgeSavedViews:
+		m.ResetSavedViews()
+		return nil
+	case user.EdgePreferences:
+		m.ResetPreferences()
 		return nil
 	}
 	return fmt.Errorf("unknown User edge %s", name)

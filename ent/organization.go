@@ -49,6 +49,8 @@ type OrganizationEdges struct {
 	Markers []*Marker `json:"markers,omitempty"`
 	// Investigations holds the value of the investigations edge.
 	Investigations []*Investigation `json:"investigations,omitempty"`
+	// SavedViews holds the value of the saved_views edge.
+	SavedViews []*SavedView `json:"saved_views,omitempty"`
 	// SamplingPolicy holds the value of the sampling_policy edge.
 	SamplingPolicy *SamplingPolicy `json:"sampling_policy,omitempty"`
 	// Plan holds the value of the plan edge.
@@ -129,7 +131,7 @@ type OrganizationEdges struct {
 	IntegrationIdentities []*IntegrationIdentity `json:"integration_identities,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [46]bool
+	loadedTypes [47]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -195,12 +197,21 @@ func (e OrganizationEdges) InvestigationsOrErr() ([]*Investigation, error) {
 	return nil, &NotLoadedError{edge: "investigations"}
 }
 
+// SavedViewsOrErr returns the SavedViews value or an error if the edge
+// was not loaded in eager-loading.
+func (e OrganizationEdges) SavedViewsOrErr() ([]*SavedView, error) {
+	if e.loadedTypes[7] {
+		return e.SavedViews, nil
+	}
+	return nil, &NotLoadedError{edge: "saved_views"}
+}
+
 // SamplingPolicyOrErr returns the SamplingPolicy value or an error if the edge
 // was not loaded in eager-loading, or loaded but was not found.
 func (e OrganizationEdges) SamplingPolicyOrErr() (*SamplingPolicy, error) {
 	if e.SamplingPolicy != nil {
 		return e.SamplingPolicy, nil
-	} else if e.loadedTypes[7] {
+	} else if e.loadedTypes[8] {
 		return nil, &NotFoundError{label: samplingpolicy.Label}
 	}
 	return nil, &NotLoadedError{edge: "sampling_policy"}
@@ -211,7 +222,7 @@ func (e OrganizationEdges) SamplingPolicyOrErr() (*SamplingPolicy, error) {
 func (e OrganizationEdges) PlanOrErr() (*Plan, error) {
 	if e.Plan != nil {
 		return e.Plan, nil
-	} else if e.loadedTypes[8] {
+	} else if e.loadedTypes[9] {
 		return nil, &NotFoundError{label: plan.Label}
 	}
 	return nil, &NotLoadedError{edge: "plan"}
@@ -220,7 +231,7 @@ func (e OrganizationEdges) PlanOrErr() (*Plan, error) {
 // IngestUsageOrErr returns the IngestUsage value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IngestUsageOrErr() ([]*IngestUsage, error) {
-	if e.loadedTypes[9] {
+	if e.loadedTypes[10] {
 		return e.IngestUsage, nil
 	}
 	return nil, &NotLoadedError{edge: "ingest_usage"}
@@ -229,7 +240,7 @@ func (e OrganizationEdges) IngestUsageOrErr() ([]*IngestUsage, error) {
 // IngestOutcomesOrErr returns the IngestOutcomes value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IngestOutcomesOrErr() ([]*IngestOutcomes, error) {
-	if e.loadedTypes[10] {
+	if e.loadedTypes[11] {
 		return e.IngestOutcomes, nil
 	}
 	return nil, &NotLoadedError{edge: "ingest_outcomes"}
@@ -238,7 +249,7 @@ func (e OrganizationEdges) IngestOutcomesOrErr() ([]*IngestOutcomes, error) {
 // LogpushConnectorsOrErr returns the LogpushConnectors value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) LogpushConnectorsOrErr() ([]*LogpushConnector, error) {
-	if e.loadedTypes[11] {
+	if e.loadedTypes[12] {
 		return e.LogpushConnectors, nil
 	}
 	return nil, &NotLoadedError{edge: "logpush_connectors"}
@@ -247,7 +258,7 @@ func (e OrganizationEdges) LogpushConnectorsOrErr() ([]*LogpushConnector, error)
 // AuditLogEntriesOrErr returns the AuditLogEntries value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AuditLogEntriesOrErr() ([]*AuditLogEntry, error) {
-	if e.loadedTypes[12] {
+	if e.loadedTypes[13] {
 		return e.AuditLogEntries, nil
 	}
 	return nil, &NotLoadedError{edge: "audit_log_entries"}
@@ -256,7 +267,7 @@ func (e OrganizationEdges) AuditLogEntriesOrErr() ([]*AuditLogEntry, error) {
 // InvitationsOrErr returns the Invitations value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) InvitationsOrErr() ([]*Invitation, error) {
-	if e.loadedTypes[13] {
+	if e.loadedTypes[14] {
 		return e.Invitations, nil
 	}
 	return nil, &NotLoadedError{edge: "invitations"}
@@ -265,7 +276,7 @@ func (e OrganizationEdges) InvitationsOrErr() ([]*Invitation, error) {
 // DashboardsOrErr returns the Dashboards value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) DashboardsOrErr() ([]*Dashboard, error) {
-	if e.loadedTypes[14] {
+	if e.loadedTypes[15] {
 		return e.Dashboards, nil
 	}
 	return nil, &NotLoadedError{edge: "dashboards"}
@@ -274,7 +285,7 @@ func (e OrganizationEdges) DashboardsOrErr() ([]*Dashboard, error) {
 // DashboardVersionsOrErr returns the DashboardVersions value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) DashboardVersionsOrErr() ([]*DashboardVersion, error) {
-	if e.loadedTypes[15] {
+	if e.loadedTypes[16] {
 		return e.DashboardVersions, nil
 	}
 	return nil, &NotLoadedError{edge: "dashboard_versions"}
@@ -283,7 +294,7 @@ func (e OrganizationEdges) DashboardVersionsOrErr() ([]*DashboardVersion, error)
 // DashboardSharesOrErr returns the DashboardShares value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) DashboardSharesOrErr() ([]*DashboardShare, error) {
-	if e.loadedTypes[16] {
+	if e.loadedTypes[17] {
 		return e.DashboardShares, nil
 	}
 	return nil, &NotLoadedError{edge: "dashboard_shares"}
@@ -292,7 +303,7 @@ func (e OrganizationEdges) DashboardSharesOrErr() ([]*DashboardShare, error) {
 // IdempotencyKeysOrErr returns the IdempotencyKeys value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IdempotencyKeysOrErr() ([]*IdempotencyKey, error) {
-	if e.loadedTypes[17] {
+	if e.loadedTypes[18] {
 		return e.IdempotencyKeys, nil
 	}
 	return nil, &NotLoadedError{edge: "idempotency_keys"}
@@ -301,7 +312,7 @@ func (e OrganizationEdges) IdempotencyKeysOrErr() ([]*IdempotencyKey, error) {
 // AgentFeedbackOrErr returns the AgentFeedback value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AgentFeedbackOrErr() ([]*AgentFeedback, error) {
-	if e.loadedTypes[18] {
+	if e.loadedTypes[19] {
 		return e.AgentFeedback, nil
 	}
 	return nil, &NotLoadedError{edge: "agent_feedback"}
@@ -310,7 +321,7 @@ func (e OrganizationEdges) AgentFeedbackOrErr() ([]*AgentFeedback, error) {
 // OauthGrantsOrErr returns the OauthGrants value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) OauthGrantsOrErr() ([]*OAuthGrant, error) {
-	if e.loadedTypes[19] {
+	if e.loadedTypes[20] {
 		return e.OauthGrants, nil
 	}
 	return nil, &NotLoadedError{edge: "oauth_grants"}
@@ -319,7 +330,7 @@ func (e OrganizationEdges) OauthGrantsOrErr() ([]*OAuthGrant, error) {
 // RecommendationsOrErr returns the Recommendations value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) RecommendationsOrErr() ([]*Recommendation, error) {
-	if e.loadedTypes[20] {
+	if e.loadedTypes[21] {
 		return e.Recommendations, nil
 	}
 	return nil, &NotLoadedError{edge: "recommendations"}
@@ -328,7 +339,7 @@ func (e OrganizationEdges) RecommendationsOrErr() ([]*Recommendation, error) {
 // AlertDestinationsOrErr returns the AlertDestinations value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AlertDestinationsOrErr() ([]*AlertDestination, error) {
-	if e.loadedTypes[21] {
+	if e.loadedTypes[22] {
 		return e.AlertDestinations, nil
 	}
 	return nil, &NotLoadedError{edge: "alert_destinations"}
@@ -337,7 +348,7 @@ func (e OrganizationEdges) AlertDestinationsOrErr() ([]*AlertDestination, error)
 // AlertRulesOrErr returns the AlertRules value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AlertRulesOrErr() ([]*AlertRule, error) {
-	if e.loadedTypes[22] {
+	if e.loadedTypes[23] {
 		return e.AlertRules, nil
 	}
 	return nil, &NotLoadedError{edge: "alert_rules"}
@@ -346,7 +357,7 @@ func (e OrganizationEdges) AlertRulesOrErr() ([]*AlertRule, error) {
 // AlertRuleStatesOrErr returns the AlertRuleStates value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AlertRuleStatesOrErr() ([]*AlertRuleState, error) {
-	if e.loadedTypes[23] {
+	if e.loadedTypes[24] {
 		return e.AlertRuleStates, nil
 	}
 	return nil, &NotLoadedError{edge: "alert_rule_states"}
@@ -357,7 +368,7 @@ func (e OrganizationEdges) AlertRuleStatesOrErr() ([]*AlertRuleState, error) {
 func (e OrganizationEdges) AlertCursorOrErr() (*AlertCursor, error) {
 	if e.AlertCursor != nil {
 		return e.AlertCursor, nil
-	} else if e.loadedTypes[24] {
+	} else if e.loadedTypes[25] {
 		return nil, &NotFoundError{label: alertcursor.Label}
 	}
 	return nil, &NotLoadedError{edge: "alert_cursor"}
@@ -366,7 +377,7 @@ func (e OrganizationEdges) AlertCursorOrErr() (*AlertCursor, error) {
 // AlertIncidentsOrErr returns the AlertIncidents value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) AlertIncidentsOrErr() ([]*AlertIncident, error) {
-	if e.loadedTypes[25] {
+	if e.loadedTypes[26] {
 		return e.AlertIncidents, nil
 	}
 	return nil, &NotLoadedError{edge: "alert_incidents"}
@@ -375,7 +386,7 @@ func (e OrganizationEdges) AlertIncidentsOrErr() ([]*AlertIncident, error) {
 // DeliveriesOrErr returns the Deliveries value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) DeliveriesOrErr() ([]*Delivery, error) {
-	if e.loadedTypes[26] {
+	if e.loadedTypes[27] {
 		return e.Deliveries, nil
 	}
 	return nil, &NotLoadedError{edge: "deliveries"}
@@ -384,7 +395,7 @@ func (e OrganizationEdges) DeliveriesOrErr() ([]*Delivery, error) {
 // ScrapeTargetsOrErr returns the ScrapeTargets value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ScrapeTargetsOrErr() ([]*ScrapeTarget, error) {
-	if e.loadedTypes[27] {
+	if e.loadedTypes[28] {
 		return e.ScrapeTargets, nil
 	}
 	return nil, &NotLoadedError{edge: "scrape_targets"}
@@ -393,7 +404,7 @@ func (e OrganizationEdges) ScrapeTargetsOrErr() ([]*ScrapeTarget, error) {
 // IssueActorsOrErr returns the IssueActors value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IssueActorsOrErr() ([]*IssueActor, error) {
-	if e.loadedTypes[28] {
+	if e.loadedTypes[29] {
 		return e.IssueActors, nil
 	}
 	return nil, &NotLoadedError{edge: "issue_actors"}
@@ -402,7 +413,7 @@ func (e OrganizationEdges) IssueActorsOrErr() ([]*IssueActor, error) {
 // ErrorIssuesOrErr returns the ErrorIssues value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorIssuesOrErr() ([]*ErrorIssue, error) {
-	if e.loadedTypes[29] {
+	if e.loadedTypes[30] {
 		return e.ErrorIssues, nil
 	}
 	return nil, &NotLoadedError{edge: "error_issues"}
@@ -411,7 +422,7 @@ func (e OrganizationEdges) ErrorIssuesOrErr() ([]*ErrorIssue, error) {
 // ErrorIssueFingerprintsOrErr returns the ErrorIssueFingerprints value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorIssueFingerprintsOrErr() ([]*ErrorIssueFingerprint, error) {
-	if e.loadedTypes[30] {
+	if e.loadedTypes[31] {
 		return e.ErrorIssueFingerprints, nil
 	}
 	return nil, &NotLoadedError{edge: "error_issue_fingerprints"}
@@ -420,7 +431,7 @@ func (e OrganizationEdges) ErrorIssueFingerprintsOrErr() ([]*ErrorIssueFingerpri
 // ErrorIssueEventsOrErr returns the ErrorIssueEvents value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorIssueEventsOrErr() ([]*ErrorIssueEvent, error) {
-	if e.loadedTypes[31] {
+	if e.loadedTypes[32] {
 		return e.ErrorIssueEvents, nil
 	}
 	return nil, &NotLoadedError{edge: "error_issue_events"}
@@ -429,7 +440,7 @@ func (e OrganizationEdges) ErrorIssueEventsOrErr() ([]*ErrorIssueEvent, error) {
 // ErrorIncidentsOrErr returns the ErrorIncidents value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorIncidentsOrErr() ([]*ErrorIncident, error) {
-	if e.loadedTypes[32] {
+	if e.loadedTypes[33] {
 		return e.ErrorIncidents, nil
 	}
 	return nil, &NotLoadedError{edge: "error_incidents"}
@@ -438,7 +449,7 @@ func (e OrganizationEdges) ErrorIncidentsOrErr() ([]*ErrorIncident, error) {
 // ErrorIssuePullRequestsOrErr returns the ErrorIssuePullRequests value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorIssuePullRequestsOrErr() ([]*ErrorIssuePullRequest, error) {
-	if e.loadedTypes[33] {
+	if e.loadedTypes[34] {
 		return e.ErrorIssuePullRequests, nil
 	}
 	return nil, &NotLoadedError{edge: "error_issue_pull_requests"}
@@ -447,7 +458,7 @@ func (e OrganizationEdges) ErrorIssuePullRequestsOrErr() ([]*ErrorIssuePullReque
 // ErrorIssueVerificationsOrErr returns the ErrorIssueVerifications value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorIssueVerificationsOrErr() ([]*ErrorIssueVerification, error) {
-	if e.loadedTypes[34] {
+	if e.loadedTypes[35] {
 		return e.ErrorIssueVerifications, nil
 	}
 	return nil, &NotLoadedError{edge: "error_issue_verifications"}
@@ -456,7 +467,7 @@ func (e OrganizationEdges) ErrorIssueVerificationsOrErr() ([]*ErrorIssueVerifica
 // ErrorPoliciesOrErr returns the ErrorPolicies value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorPoliciesOrErr() ([]*ErrorPolicy, error) {
-	if e.loadedTypes[35] {
+	if e.loadedTypes[36] {
 		return e.ErrorPolicies, nil
 	}
 	return nil, &NotLoadedError{edge: "error_policies"}
@@ -465,7 +476,7 @@ func (e OrganizationEdges) ErrorPoliciesOrErr() ([]*ErrorPolicy, error) {
 // ErrorInboxOrErr returns the ErrorInbox value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ErrorInboxOrErr() ([]*ErrorInbox, error) {
-	if e.loadedTypes[36] {
+	if e.loadedTypes[37] {
 		return e.ErrorInbox, nil
 	}
 	return nil, &NotLoadedError{edge: "error_inbox"}
@@ -474,7 +485,7 @@ func (e OrganizationEdges) ErrorInboxOrErr() ([]*ErrorInbox, error) {
 // IntegrationConnectionsOrErr returns the IntegrationConnections value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IntegrationConnectionsOrErr() ([]*IntegrationConnection, error) {
-	if e.loadedTypes[37] {
+	if e.loadedTypes[38] {
 		return e.IntegrationConnections, nil
 	}
 	return nil, &NotLoadedError{edge: "integration_connections"}
@@ -483,7 +494,7 @@ func (e OrganizationEdges) IntegrationConnectionsOrErr() ([]*IntegrationConnecti
 // IntegrationLoginsOrErr returns the IntegrationLogins value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IntegrationLoginsOrErr() ([]*IntegrationLogin, error) {
-	if e.loadedTypes[38] {
+	if e.loadedTypes[39] {
 		return e.IntegrationLogins, nil
 	}
 	return nil, &NotLoadedError{edge: "integration_logins"}
@@ -492,7 +503,7 @@ func (e OrganizationEdges) IntegrationLoginsOrErr() ([]*IntegrationLogin, error)
 // SourceRepositoriesOrErr returns the SourceRepositories value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) SourceRepositoriesOrErr() ([]*SourceRepository, error) {
-	if e.loadedTypes[39] {
+	if e.loadedTypes[40] {
 		return e.SourceRepositories, nil
 	}
 	return nil, &NotLoadedError{edge: "source_repositories"}
@@ -501,7 +512,7 @@ func (e OrganizationEdges) SourceRepositoriesOrErr() ([]*SourceRepository, error
 // ChatChannelsOrErr returns the ChatChannels value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) ChatChannelsOrErr() ([]*ChatChannel, error) {
-	if e.loadedTypes[40] {
+	if e.loadedTypes[41] {
 		return e.ChatChannels, nil
 	}
 	return nil, &NotLoadedError{edge: "chat_channels"}
@@ -510,7 +521,7 @@ func (e OrganizationEdges) ChatChannelsOrErr() ([]*ChatChannel, error) {
 // HostingProjectsOrErr returns the HostingProjects value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) HostingProjectsOrErr() ([]*HostingProject, error) {
-	if e.loadedTypes[41] {
+	if e.loadedTypes[42] {
 		return e.HostingProjects, nil
 	}
 	return nil, &NotLoadedError{edge: "hosting_projects"}
@@ -519,7 +530,7 @@ func (e OrganizationEdges) HostingProjectsOrErr() ([]*HostingProject, error) {
 // HostingDeploymentsOrErr returns the HostingDeployments value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) HostingDeploymentsOrErr() ([]*HostingDeployment, error) {
-	if e.loadedTypes[42] {
+	if e.loadedTypes[43] {
 		return e.HostingDeployments, nil
 	}
 	return nil, &NotLoadedError{edge: "hosting_deployments"}
@@ -528,7 +539,7 @@ func (e OrganizationEdges) HostingDeploymentsOrErr() ([]*HostingDeployment, erro
 // PlatformDatabasesOrErr returns the PlatformDatabases value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) PlatformDatabasesOrErr() ([]*PlatformDatabase, error) {
-	if e.loadedTypes[43] {
+	if e.loadedTypes[44] {
 		return e.PlatformDatabases, nil
 	}
 	return nil, &NotLoadedError{edge: "platform_databases"}
@@ -537,7 +548,7 @@ func (e OrganizationEdges) PlatformDatabasesOrErr() ([]*PlatformDatabase, error)
 // PlatformEventsOrErr returns the PlatformEvents value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) PlatformEventsOrErr() ([]*PlatformEvent, error) {
-	if e.loadedTypes[44] {
+	if e.loadedTypes[45] {
 		return e.PlatformEvents, nil
 	}
 	return nil, &NotLoadedError{edge: "platform_events"}
@@ -546,7 +557,7 @@ func (e OrganizationEdges) PlatformEventsOrErr() ([]*PlatformEvent, error) {
 // IntegrationIdentitiesOrErr returns the IntegrationIdentities value or an error if the edge
 // was not loaded in eager-loading.
 func (e OrganizationEdges) IntegrationIdentitiesOrErr() ([]*IntegrationIdentity, error) {
-	if e.loadedTypes[45] {
+	if e.loadedTypes[46] {
 		return e.IntegrationIdentities, nil
 	}
 	return nil, &NotLoadedError{edge: "integration_identities"}
@@ -646,6 +657,11 @@ func (_m *Organization) QueryMarkers() *MarkerQuery {
 // QueryInvestigations queries the "investigations" edge of the Organization entity.
 func (_m *Organization) QueryInvestigations() *InvestigationQuery {
 	return NewOrganizationClient(_m.config).QueryInvestigations(_m)
+}
+
+// QuerySavedViews queries the "saved_views" edge of the Organization entity.
+func (_m *Organization) QuerySavedViews() *SavedViewQuery {
+	return NewOrganizationClient(_m.config).QuerySavedViews(_m)
 }
 
 // QuerySamplingPolicy queries the "sampling_policy" edge of the Organization entity.

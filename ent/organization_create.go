@@ -57,6 +57,7 @@ import (
 	"github.com/svc-observability/svc/ent/platformevent"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -197,6 +198,21 @@ func (_c *OrganizationCreate) AddInvestigations(v ...*Investigation) *Organizati
 		ids[i] = v[i].ID
 	}
 	return _c.AddInvestigationIDs(ids...)
+}
+
+// AddSavedViewIDs adds the "saved_views" edge to the SavedView entity by IDs.
+func (_c *OrganizationCreate) AddSavedViewIDs(ids ...uuid.UUID) *OrganizationCreate {
+	_c.mutation.AddSavedViewIDs(ids...)
+	return _c
+}
+
+// AddSavedViews adds the "saved_views" edges to the SavedView entity.
+func (_c *OrganizationCreate) AddSavedViews(v ...*SavedView) *OrganizationCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddSavedViewIDs(ids...)
 }
 
 // SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
@@ -1007,6 +1023,22 @@ func (_c *OrganizationCreate) createSpec() (*Organization, *sqlgraph.CreateSpec)
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.SavedViewsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SavedViewsTable,
+			Columns: []string{organization.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

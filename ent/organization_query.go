@@ -58,6 +58,7 @@ import (
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -77,6 +78,7 @@ type OrganizationQuery struct {
 	withAttributeMappings       *AttributeMappingQuery
 	withMarkers                 *MarkerQuery
 	withInvestigations          *InvestigationQuery
+	withSavedViews              *SavedViewQuery
 	withSamplingPolicy          *SamplingPolicyQuery
 	withPlan                    *PlanQuery
 	withIngestUsage             *IngestUsageQuery
@@ -300,6 +302,28 @@ func (_q *OrganizationQuery) QueryInvestigations() *InvestigationQuery {
 			sqlgraph.From(organization.Table, organization.FieldID, selector),
 			sqlgraph.To(investigation.Table, investigation.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, organization.InvestigationsTable, organization.InvestigationsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySavedViews chains the current query on the "saved_views" edge.
+func (_q *OrganizationQuery) QuerySavedViews() *SavedViewQuery {
+	query := (&SavedViewClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(organization.Table, organization.FieldID, selector),
+			sqlgraph.To(savedview.Table, savedview.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, organization.SavedViewsTable, organization.SavedViewsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -1364,6 +1388,7 @@ func (_q *OrganizationQuery) Clone() *OrganizationQuery {
 		withAttributeMappings:       _q.withAttributeMappings.Clone(),
 		withMarkers:                 _q.withMarkers.Clone(),
 		withInvestigations:          _q.withInvestigations.Clone(),
+		withSavedViews:              _q.withSavedViews.Clone(),
 		withSamplingPolicy:          _q.withSamplingPolicy.Clone(),
 		withPlan:                    _q.withPlan.Clone(),
 		withIngestUsage:             _q.withIngestUsage.Clone(),
@@ -1484,6 +1509,17 @@ func (_q *OrganizationQuery) WithInvestigations(opts ...func(*InvestigationQuery
 		opt(query)
 	}
 	_q.withInvestigations = query
+	return _q
+}
+
+// WithSavedViews tells the query-builder to eager-load the nodes that are connected to
+// the "saved_views" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *OrganizationQuery) WithSavedViews(opts ...func(*SavedViewQuery)) *OrganizationQuery {
+	query := (&SavedViewClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSavedViews = query
 	return _q
 }
 
@@ -1994,7 +2030,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 	var (
 		nodes       = []*Organization{}
 		_spec       = _q.querySpec()
-		loadedTypes = [46]bool{
+		loadedTypes = [47]bool{
 			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withIngestKeys != nil,
@@ -2002,6 +2038,7 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 			_q.withAttributeMappings != nil,
 			_q.withMarkers != nil,
 			_q.withInvestigations != nil,
+			_q.withSavedViews != nil,
 			_q.withSamplingPolicy != nil,
 			_q.withPlan != nil,
 			_q.withIngestUsage != nil,
@@ -2112,6 +2149,13 @@ func (_q *OrganizationQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]
 		if err := _q.loadInvestigations(ctx, query, nodes,
 			func(n *Organization) { n.Edges.Investigations = []*Investigation{} },
 			func(n *Organization, e *Investigation) { n.Edges.Investigations = append(n.Edges.Investigations, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSavedViews; query != nil {
+		if err := _q.loadSavedViews(ctx, query, nodes,
+			func(n *Organization) { n.Edges.SavedViews = []*SavedView{} },
+			func(n *Organization, e *SavedView) { n.Edges.SavedViews = append(n.Edges.SavedViews, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -2612,6 +2656,36 @@ func (_q *OrganizationQuery) loadInvestigations(ctx context.Context, query *Inve
 	}
 	query.Where(predicate.Investigation(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(organization.InvestigationsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.OrgID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "org_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *OrganizationQuery) loadSavedViews(ctx context.Context, query *SavedViewQuery, nodes []*Organization, init func(*Organization), assign func(*Organization, *SavedView)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*Organization)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(savedview.FieldOrgID)
+	}
+	query.Where(predicate.SavedView(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(organization.SavedViewsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

@@ -56,6 +56,7 @@ import (
 	"github.com/svc-observability/svc/ent/predicate"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/sourcerepository"
@@ -206,6 +207,21 @@ func (_u *OrganizationUpdate) AddInvestigations(v ...*Investigation) *Organizati
 		ids[i] = v[i].ID
 	}
 	return _u.AddInvestigationIDs(ids...)
+}
+
+// AddSavedViewIDs adds the "saved_views" edge to the SavedView entity by IDs.
+func (_u *OrganizationUpdate) AddSavedViewIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.AddSavedViewIDs(ids...)
+	return _u
+}
+
+// AddSavedViews adds the "saved_views" edges to the SavedView entity.
+func (_u *OrganizationUpdate) AddSavedViews(v ...*SavedView) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSavedViewIDs(ids...)
 }
 
 // SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
@@ -955,6 +971,27 @@ func (_u *OrganizationUpdate) RemoveInvestigations(v ...*Investigation) *Organiz
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveInvestigationIDs(ids...)
+}
+
+// ClearSavedViews clears all "saved_views" edges to the SavedView entity.
+func (_u *OrganizationUpdate) ClearSavedViews() *OrganizationUpdate {
+	_u.mutation.ClearSavedViews()
+	return _u
+}
+
+// RemoveSavedViewIDs removes the "saved_views" edge to SavedView entities by IDs.
+func (_u *OrganizationUpdate) RemoveSavedViewIDs(ids ...uuid.UUID) *OrganizationUpdate {
+	_u.mutation.RemoveSavedViewIDs(ids...)
+	return _u
+}
+
+// RemoveSavedViews removes "saved_views" edges to SavedView entities.
+func (_u *OrganizationUpdate) RemoveSavedViews(v ...*SavedView) *OrganizationUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSavedViewIDs(ids...)
 }
 
 // ClearSamplingPolicy clears the "sampling_policy" edge to the SamplingPolicy entity.
@@ -2105,6 +2142,51 @@ func (_u *OrganizationUpdate) sqlSave(ctx context.Context) (_node int, err error
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SavedViewsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SavedViewsTable,
+			Columns: []string{organization.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSavedViewsIDs(); len(nodes) > 0 && !_u.mutation.SavedViewsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SavedViewsTable,
+			Columns: []string{organization.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SavedViewsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SavedViewsTable,
+			Columns: []string{organization.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {
@@ -3974,6 +4056,21 @@ func (_u *OrganizationUpdateOne) AddInvestigations(v ...*Investigation) *Organiz
 	return _u.AddInvestigationIDs(ids...)
 }
 
+// AddSavedViewIDs adds the "saved_views" edge to the SavedView entity by IDs.
+func (_u *OrganizationUpdateOne) AddSavedViewIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.AddSavedViewIDs(ids...)
+	return _u
+}
+
+// AddSavedViews adds the "saved_views" edges to the SavedView entity.
+func (_u *OrganizationUpdateOne) AddSavedViews(v ...*SavedView) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSavedViewIDs(ids...)
+}
+
 // SetSamplingPolicyID sets the "sampling_policy" edge to the SamplingPolicy entity by ID.
 func (_u *OrganizationUpdateOne) SetSamplingPolicyID(id uuid.UUID) *OrganizationUpdateOne {
 	_u.mutation.SetSamplingPolicyID(id)
@@ -4721,6 +4818,27 @@ func (_u *OrganizationUpdateOne) RemoveInvestigations(v ...*Investigation) *Orga
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveInvestigationIDs(ids...)
+}
+
+// ClearSavedViews clears all "saved_views" edges to the SavedView entity.
+func (_u *OrganizationUpdateOne) ClearSavedViews() *OrganizationUpdateOne {
+	_u.mutation.ClearSavedViews()
+	return _u
+}
+
+// RemoveSavedViewIDs removes the "saved_views" edge to SavedView entities by IDs.
+func (_u *OrganizationUpdateOne) RemoveSavedViewIDs(ids ...uuid.UUID) *OrganizationUpdateOne {
+	_u.mutation.RemoveSavedViewIDs(ids...)
+	return _u
+}
+
+// RemoveSavedViews removes "saved_views" edges to SavedView entities.
+func (_u *OrganizationUpdateOne) RemoveSavedViews(v ...*SavedView) *OrganizationUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSavedViewIDs(ids...)
 }
 
 // ClearSamplingPolicy clears the "sampling_policy" edge to the SamplingPolicy entity.
@@ -5901,6 +6019,51 @@ func (_u *OrganizationUpdateOne) sqlSave(ctx context.Context) (_node *Organizati
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(investigation.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SavedViewsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SavedViewsTable,
+			Columns: []string{organization.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSavedViewsIDs(); len(nodes) > 0 && !_u.mutation.SavedViewsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SavedViewsTable,
+			Columns: []string{organization.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SavedViewsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   organization.SavedViewsTable,
+			Columns: []string{organization.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

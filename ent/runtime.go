@@ -52,8 +52,10 @@ import (
 	"github.com/svc-observability/svc/ent/plan"
 	"github.com/svc-observability/svc/ent/platformdatabase"
 	"github.com/svc-observability/svc/ent/platformevent"
+	"github.com/svc-observability/svc/ent/preferences"
 	"github.com/svc-observability/svc/ent/recommendation"
 	"github.com/svc-observability/svc/ent/samplingpolicy"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/schema"
 	"github.com/svc-observability/svc/ent/scrapetarget"
 	"github.com/svc-observability/svc/ent/session"
@@ -982,6 +984,12 @@ func init() {
 	platformeventDescSource := platformeventFields[10].Descriptor()
 	// platformevent.SourceValidator is a validator for the "source" field. It is called by the builders before save.
 	platformevent.SourceValidator = platformeventDescSource.Validators[0].(func(string) error)
+	preferencesFields := schema.Preferences{}.Fields()
+	_ = preferencesFields
+	// preferencesDescUserID is the schema descriptor for user_id field.
+	preferencesDescUserID := preferencesFields[1].Descriptor()
+	// preferences.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
+	preferences.UserIDValidator = preferencesDescUserID.Validators[0].(func(string) error)
 	recommendationFields := schema.Recommendation{}.Fields()
 	_ = recommendationFields
 	// recommendationDescOrgID is the schema descriptor for org_id field.
@@ -1018,6 +1026,16 @@ func init() {
 	samplingpolicyDescAlwaysKeepErrorSpans := samplingpolicyFields[3].Descriptor()
 	// samplingpolicy.DefaultAlwaysKeepErrorSpans holds the default value on creation for the always_keep_error_spans field.
 	samplingpolicy.DefaultAlwaysKeepErrorSpans = samplingpolicyDescAlwaysKeepErrorSpans.Default.(bool)
+	savedviewFields := schema.SavedView{}.Fields()
+	_ = savedviewFields
+	// savedviewDescOrgID is the schema descriptor for org_id field.
+	savedviewDescOrgID := savedviewFields[1].Descriptor()
+	// savedview.OrgIDValidator is a validator for the "org_id" field. It is called by the builders before save.
+	savedview.OrgIDValidator = savedviewDescOrgID.Validators[0].(func(string) error)
+	// savedviewDescName is the schema descriptor for name field.
+	savedviewDescName := savedviewFields[3].Descriptor()
+	// savedview.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	savedview.NameValidator = savedviewDescName.Validators[0].(func(string) error)
 	scrapetargetFields := schema.ScrapeTarget{}.Fields()
 	_ = scrapetargetFields
 	// scrapetargetDescOrgID is the schema descriptor for org_id field.

@@ -112,10 +112,14 @@ type Tx struct {
 	PlatformDatabase *PlatformDatabaseClient
 	// PlatformEvent is the client for interacting with the PlatformEvent builders.
 	PlatformEvent *PlatformEventClient
+	// Preferences is the client for interacting with the Preferences builders.
+	Preferences *PreferencesClient
 	// Recommendation is the client for interacting with the Recommendation builders.
 	Recommendation *RecommendationClient
 	// SamplingPolicy is the client for interacting with the SamplingPolicy builders.
 	SamplingPolicy *SamplingPolicyClient
+	// SavedView is the client for interacting with the SavedView builders.
+	SavedView *SavedViewClient
 	// ScrapeTarget is the client for interacting with the ScrapeTarget builders.
 	ScrapeTarget *ScrapeTargetClient
 	// Session is the client for interacting with the Session builders.
@@ -312,8 +316,10 @@ func (tx *Tx) init() {
 	tx.Plan = NewPlanClient(tx.config)
 	tx.PlatformDatabase = NewPlatformDatabaseClient(tx.config)
 	tx.PlatformEvent = NewPlatformEventClient(tx.config)
+	tx.Preferences = NewPreferencesClient(tx.config)
 	tx.Recommendation = NewRecommendationClient(tx.config)
 	tx.SamplingPolicy = NewSamplingPolicyClient(tx.config)
+	tx.SavedView = NewSavedViewClient(tx.config)
 	tx.ScrapeTarget = NewScrapeTargetClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
 	tx.SourceRepository = NewSourceRepositoryClient(tx.config)

@@ -9,6 +9,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
+	"github.com/svc-observability/svc/ent/preferences"
 	"github.com/svc-observability/svc/ent/user"
 )
 
@@ -46,9 +47,13 @@ type UserEdges struct {
 	IntegrationIdentities []*IntegrationIdentity `json:"integration_identities,omitempty"`
 	// OauthGrants holds the value of the oauth_grants edge.
 	OauthGrants []*OAuthGrant `json:"oauth_grants,omitempty"`
+	// SavedViews holds the value of the saved_views edge.
+	SavedViews []*SavedView `json:"saved_views,omitempty"`
+	// Preferences holds the value of the preferences edge.
+	Preferences *Preferences `json:"preferences,omitempty"`
 	// loadedTypes holds the information for reporting if a
 	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [5]bool
+	loadedTypes [7]bool
 }
 
 // MembershipsOrErr returns the Memberships value or an error if the edge
@@ -94,6 +99,26 @@ func (e UserEdges) OauthGrantsOrErr() ([]*OAuthGrant, error) {
 		return e.OauthGrants, nil
 	}
 	return nil, &NotLoadedError{edge: "oauth_grants"}
+}
+
+// SavedViewsOrErr returns the SavedViews value or an error if the edge
+// was not loaded in eager-loading.
+func (e UserEdges) SavedViewsOrErr() ([]*SavedView, error) {
+	if e.loadedTypes[5] {
+		return e.SavedViews, nil
+	}
+	return nil, &NotLoadedError{edge: "saved_views"}
+}
+
+// PreferencesOrErr returns the Preferences value or an error if the edge
+// was not loaded in eager-loading, or loaded but was not found.
+func (e UserEdges) PreferencesOrErr() (*Preferences, error) {
+	if e.Preferences != nil {
+		return e.Preferences, nil
+	} else if e.loadedTypes[6] {
+		return nil, &NotFoundError{label: preferences.Label}
+	}
+	return nil, &NotLoadedError{edge: "preferences"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -193,6 +218,16 @@ func (_m *User) QueryIntegrationIdentities() *IntegrationIdentityQuery {
 // QueryOauthGrants queries the "oauth_grants" edge of the User entity.
 func (_m *User) QueryOauthGrants() *OAuthGrantQuery {
 	return NewUserClient(_m.config).QueryOauthGrants(_m)
+}
+
+// QuerySavedViews queries the "saved_views" edge of the User entity.
+func (_m *User) QuerySavedViews() *SavedViewQuery {
+	return NewUserClient(_m.config).QuerySavedViews(_m)
+}
+
+// QueryPreferences queries the "preferences" edge of the User entity.
+func (_m *User) QueryPreferences() *PreferencesQuery {
+	return NewUserClient(_m.config).QueryPreferences(_m)
 }
 
 // Update returns a builder for updating this User.

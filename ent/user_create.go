@@ -16,6 +16,8 @@ import (
 	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
+	"github.com/svc-observability/svc/ent/preferences"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
@@ -162,6 +164,40 @@ func (_c *UserCreate) AddOauthGrants(v ...*OAuthGrant) *UserCreate {
 		ids[i] = v[i].ID
 	}
 	return _c.AddOauthGrantIDs(ids...)
+}
+
+// AddSavedViewIDs adds the "saved_views" edge to the SavedView entity by IDs.
+func (_c *UserCreate) AddSavedViewIDs(ids ...uuid.UUID) *UserCreate {
+	_c.mutation.AddSavedViewIDs(ids...)
+	return _c
+}
+
+// AddSavedViews adds the "saved_views" edges to the SavedView entity.
+func (_c *UserCreate) AddSavedViews(v ...*SavedView) *UserCreate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddSavedViewIDs(ids...)
+}
+
+// SetPreferencesID sets the "preferences" edge to the Preferences entity by ID.
+func (_c *UserCreate) SetPreferencesID(id uuid.UUID) *UserCreate {
+	_c.mutation.SetPreferencesID(id)
+	return _c
+}
+
+// SetNillablePreferencesID sets the "preferences" edge to the Preferences entity by ID if the given value is not nil.
+func (_c *UserCreate) SetNillablePreferencesID(id *uuid.UUID) *UserCreate {
+	if id != nil {
+		_c = _c.SetPreferencesID(*id)
+	}
+	return _c
+}
+
+// SetPreferences sets the "preferences" edge to the Preferences entity.
+func (_c *UserCreate) SetPreferences(v *Preferences) *UserCreate {
+	return _c.SetPreferencesID(v.ID)
 }
 
 // Mutation returns the UserMutation object of the builder.
@@ -362,6 +398,38 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(oauthgrant.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.SavedViewsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.SavedViewsTable,
+			Columns: []string{user.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges = append(_spec.Edges, edge)
+	}
+	if nodes := _c.mutation.PreferencesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   user.PreferencesTable,
+			Columns: []string{user.PreferencesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(preferences.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

@@ -17,6 +17,8 @@ import (
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/preferences"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
@@ -34,6 +36,8 @@ type UserQuery struct {
 	withIdentities            *UserIdentityQuery
 	withIntegrationIdentities *IntegrationIdentityQuery
 	withOauthGrants           *OAuthGrantQuery
+	withSavedViews            *SavedViewQuery
+	withPreferences           *PreferencesQuery
 	modifiers                 []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
@@ -174,6 +178,50 @@ func (_q *UserQuery) QueryOauthGrants() *OAuthGrantQuery {
 			sqlgraph.From(user.Table, user.FieldID, selector),
 			sqlgraph.To(oauthgrant.Table, oauthgrant.FieldID),
 			sqlgraph.Edge(sqlgraph.O2M, false, user.OauthGrantsTable, user.OauthGrantsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QuerySavedViews chains the current query on the "saved_views" edge.
+func (_q *UserQuery) QuerySavedViews() *SavedViewQuery {
+	query := (&SavedViewClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, selector),
+			sqlgraph.To(savedview.Table, savedview.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, user.SavedViewsTable, user.SavedViewsColumn),
+		)
+		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
+		return fromU, nil
+	}
+	return query
+}
+
+// QueryPreferences chains the current query on the "preferences" edge.
+func (_q *UserQuery) QueryPreferences() *PreferencesQuery {
+	query := (&PreferencesClient{config: _q.config}).Query()
+	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
+		if err := _q.prepareQuery(ctx); err != nil {
+			return nil, err
+		}
+		selector := _q.sqlQuery(ctx)
+		if err := selector.Err(); err != nil {
+			return nil, err
+		}
+		step := sqlgraph.NewStep(
+			sqlgraph.From(user.Table, user.FieldID, selector),
+			sqlgraph.To(preferences.Table, preferences.FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, user.PreferencesTable, user.PreferencesColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -378,6 +426,8 @@ func (_q *UserQuery) Clone() *UserQuery {
 		withIdentities:            _q.withIdentities.Clone(),
 		withIntegrationIdentities: _q.withIntegrationIdentities.Clone(),
 		withOauthGrants:           _q.withOauthGrants.Clone(),
+		withSavedViews:            _q.withSavedViews.Clone(),
+		withPreferences:           _q.withPreferences.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -437,6 +487,28 @@ func (_q *UserQuery) WithOauthGrants(opts ...func(*OAuthGrantQuery)) *UserQuery 
 		opt(query)
 	}
 	_q.withOauthGrants = query
+	return _q
+}
+
+// WithSavedViews tells the query-builder to eager-load the nodes that are connected to
+// the "saved_views" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *UserQuery) WithSavedViews(opts ...func(*SavedViewQuery)) *UserQuery {
+	query := (&SavedViewClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withSavedViews = query
+	return _q
+}
+
+// WithPreferences tells the query-builder to eager-load the nodes that are connected to
+// the "preferences" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *UserQuery) WithPreferences(opts ...func(*PreferencesQuery)) *UserQuery {
+	query := (&PreferencesClient{config: _q.config}).Query()
+	for _, opt := range opts {
+		opt(query)
+	}
+	_q.withPreferences = query
 	return _q
 }
 
@@ -518,12 +590,14 @@ func (_q *UserQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*User, e
 	var (
 		nodes       = []*User{}
 		_spec       = _q.querySpec()
-		loadedTypes = [5]bool{
+		loadedTypes = [7]bool{
 			_q.withMemberships != nil,
 			_q.withSessions != nil,
 			_q.withIdentities != nil,
 			_q.withIntegrationIdentities != nil,
 			_q.withOauthGrants != nil,
+			_q.withSavedViews != nil,
+			_q.withPreferences != nil,
 		}
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
@@ -581,6 +655,19 @@ func (_q *UserQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*User, e
 		if err := _q.loadOauthGrants(ctx, query, nodes,
 			func(n *User) { n.Edges.OauthGrants = []*OAuthGrant{} },
 			func(n *User, e *OAuthGrant) { n.Edges.OauthGrants = append(n.Edges.OauthGrants, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withSavedViews; query != nil {
+		if err := _q.loadSavedViews(ctx, query, nodes,
+			func(n *User) { n.Edges.SavedViews = []*SavedView{} },
+			func(n *User, e *SavedView) { n.Edges.SavedViews = append(n.Edges.SavedViews, e) }); err != nil {
+			return nil, err
+		}
+	}
+	if query := _q.withPreferences; query != nil {
+		if err := _q.loadPreferences(ctx, query, nodes, nil,
+			func(n *User, e *Preferences) { n.Edges.Preferences = e }); err != nil {
 			return nil, err
 		}
 	}
@@ -722,6 +809,66 @@ func (_q *UserQuery) loadOauthGrants(ctx context.Context, query *OAuthGrantQuery
 	}
 	query.Where(predicate.OAuthGrant(func(s *sql.Selector) {
 		s.Where(sql.InValues(s.C(user.OauthGrantsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.UserID
+		node, ok := nodeids[fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "user_id" returned %v for node %v`, fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *UserQuery) loadSavedViews(ctx context.Context, query *SavedViewQuery, nodes []*User, init func(*User), assign func(*User, *SavedView)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*User)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+		if init != nil {
+			init(nodes[i])
+		}
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(savedview.FieldUserID)
+	}
+	query.Where(predicate.SavedView(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(user.SavedViewsColumn), fks...))
+	}))
+	neighbors, err := query.All(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range neighbors {
+		fk := n.UserID
+		if fk == nil {
+			return fmt.Errorf(`foreign-key "user_id" is nil for node %v`, n.ID)
+		}
+		node, ok := nodeids[*fk]
+		if !ok {
+			return fmt.Errorf(`unexpected referenced foreign-key "user_id" returned %v for node %v`, *fk, n.ID)
+		}
+		assign(node, n)
+	}
+	return nil
+}
+func (_q *UserQuery) loadPreferences(ctx context.Context, query *PreferencesQuery, nodes []*User, init func(*User), assign func(*User, *Preferences)) error {
+	fks := make([]driver.Value, 0, len(nodes))
+	nodeids := make(map[string]*User)
+	for i := range nodes {
+		fks = append(fks, nodes[i].ID)
+		nodeids[nodes[i].ID] = nodes[i]
+	}
+	if len(query.ctx.Fields) > 0 {
+		query.ctx.AppendFieldOnce(preferences.FieldUserID)
+	}
+	query.Where(predicate.Preferences(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(user.PreferencesColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

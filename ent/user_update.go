@@ -15,6 +15,8 @@ import (
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/oauthgrant"
 	"github.com/svc-observability/svc/ent/predicate"
+	"github.com/svc-observability/svc/ent/preferences"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/ent/session"
 	"github.com/svc-observability/svc/ent/user"
 	"github.com/svc-observability/svc/ent/useridentity"
@@ -171,6 +173,40 @@ func (_u *UserUpdate) AddOauthGrants(v ...*OAuthGrant) *UserUpdate {
 	return _u.AddOauthGrantIDs(ids...)
 }
 
+// AddSavedViewIDs adds the "saved_views" edge to the SavedView entity by IDs.
+func (_u *UserUpdate) AddSavedViewIDs(ids ...uuid.UUID) *UserUpdate {
+	_u.mutation.AddSavedViewIDs(ids...)
+	return _u
+}
+
+// AddSavedViews adds the "saved_views" edges to the SavedView entity.
+func (_u *UserUpdate) AddSavedViews(v ...*SavedView) *UserUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSavedViewIDs(ids...)
+}
+
+// SetPreferencesID sets the "preferences" edge to the Preferences entity by ID.
+func (_u *UserUpdate) SetPreferencesID(id uuid.UUID) *UserUpdate {
+	_u.mutation.SetPreferencesID(id)
+	return _u
+}
+
+// SetNillablePreferencesID sets the "preferences" edge to the Preferences entity by ID if the given value is not nil.
+func (_u *UserUpdate) SetNillablePreferencesID(id *uuid.UUID) *UserUpdate {
+	if id != nil {
+		_u = _u.SetPreferencesID(*id)
+	}
+	return _u
+}
+
+// SetPreferences sets the "preferences" edge to the Preferences entity.
+func (_u *UserUpdate) SetPreferences(v *Preferences) *UserUpdate {
+	return _u.SetPreferencesID(v.ID)
+}
+
 // Mutation returns the UserMutation object of the builder.
 func (_u *UserUpdate) Mutation() *UserMutation {
 	return _u.mutation
@@ -279,6 +315,33 @@ func (_u *UserUpdate) RemoveOauthGrants(v ...*OAuthGrant) *UserUpdate {
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveOauthGrantIDs(ids...)
+}
+
+// ClearSavedViews clears all "saved_views" edges to the SavedView entity.
+func (_u *UserUpdate) ClearSavedViews() *UserUpdate {
+	_u.mutation.ClearSavedViews()
+	return _u
+}
+
+// RemoveSavedViewIDs removes the "saved_views" edge to SavedView entities by IDs.
+func (_u *UserUpdate) RemoveSavedViewIDs(ids ...uuid.UUID) *UserUpdate {
+	_u.mutation.RemoveSavedViewIDs(ids...)
+	return _u
+}
+
+// RemoveSavedViews removes "saved_views" edges to SavedView entities.
+func (_u *UserUpdate) RemoveSavedViews(v ...*SavedView) *UserUpdate {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSavedViewIDs(ids...)
+}
+
+// ClearPreferences clears the "preferences" edge to the Preferences entity.
+func (_u *UserUpdate) ClearPreferences() *UserUpdate {
+	_u.mutation.ClearPreferences()
+	return _u
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -576,6 +639,80 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		}
 		_spec.Edges.Add = append(_spec.Edges.Add, edge)
 	}
+	if _u.mutation.SavedViewsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.SavedViewsTable,
+			Columns: []string{user.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSavedViewsIDs(); len(nodes) > 0 && !_u.mutation.SavedViewsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.SavedViewsTable,
+			Columns: []string{user.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SavedViewsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.SavedViewsTable,
+			Columns: []string{user.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.PreferencesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   user.PreferencesTable,
+			Columns: []string{user.PreferencesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(preferences.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.PreferencesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   user.PreferencesTable,
+			Columns: []string{user.PreferencesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(preferences.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
 		if _, ok := err.(*sqlgraph.NotFoundError); ok {
@@ -735,6 +872,40 @@ func (_u *UserUpdateOne) AddOauthGrants(v ...*OAuthGrant) *UserUpdateOne {
 	return _u.AddOauthGrantIDs(ids...)
 }
 
+// AddSavedViewIDs adds the "saved_views" edge to the SavedView entity by IDs.
+func (_u *UserUpdateOne) AddSavedViewIDs(ids ...uuid.UUID) *UserUpdateOne {
+	_u.mutation.AddSavedViewIDs(ids...)
+	return _u
+}
+
+// AddSavedViews adds the "saved_views" edges to the SavedView entity.
+func (_u *UserUpdateOne) AddSavedViews(v ...*SavedView) *UserUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddSavedViewIDs(ids...)
+}
+
+// SetPreferencesID sets the "preferences" edge to the Preferences entity by ID.
+func (_u *UserUpdateOne) SetPreferencesID(id uuid.UUID) *UserUpdateOne {
+	_u.mutation.SetPreferencesID(id)
+	return _u
+}
+
+// SetNillablePreferencesID sets the "preferences" edge to the Preferences entity by ID if the given value is not nil.
+func (_u *UserUpdateOne) SetNillablePreferencesID(id *uuid.UUID) *UserUpdateOne {
+	if id != nil {
+		_u = _u.SetPreferencesID(*id)
+	}
+	return _u
+}
+
+// SetPreferences sets the "preferences" edge to the Preferences entity.
+func (_u *UserUpdateOne) SetPreferences(v *Preferences) *UserUpdateOne {
+	return _u.SetPreferencesID(v.ID)
+}
+
 // Mutation returns the UserMutation object of the builder.
 func (_u *UserUpdateOne) Mutation() *UserMutation {
 	return _u.mutation
@@ -843,6 +1014,33 @@ func (_u *UserUpdateOne) RemoveOauthGrants(v ...*OAuthGrant) *UserUpdateOne {
 		ids[i] = v[i].ID
 	}
 	return _u.RemoveOauthGrantIDs(ids...)
+}
+
+// ClearSavedViews clears all "saved_views" edges to the SavedView entity.
+func (_u *UserUpdateOne) ClearSavedViews() *UserUpdateOne {
+	_u.mutation.ClearSavedViews()
+	return _u
+}
+
+// RemoveSavedViewIDs removes the "saved_views" edge to SavedView entities by IDs.
+func (_u *UserUpdateOne) RemoveSavedViewIDs(ids ...uuid.UUID) *UserUpdateOne {
+	_u.mutation.RemoveSavedViewIDs(ids...)
+	return _u
+}
+
+// RemoveSavedViews removes "saved_views" edges to SavedView entities.
+func (_u *UserUpdateOne) RemoveSavedViews(v ...*SavedView) *UserUpdateOne {
+	ids := make([]uuid.UUID, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveSavedViewIDs(ids...)
+}
+
+// ClearPreferences clears the "preferences" edge to the Preferences entity.
+func (_u *UserUpdateOne) ClearPreferences() *UserUpdateOne {
+	_u.mutation.ClearPreferences()
+	return _u
 }
 
 // Where appends a list predicates to the UserUpdate builder.
@@ -1163,6 +1361,80 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
 				IDSpec: sqlgraph.NewFieldSpec(oauthgrant.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.SavedViewsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.SavedViewsTable,
+			Columns: []string{user.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.RemovedSavedViewsIDs(); len(nodes) > 0 && !_u.mutation.SavedViewsCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.SavedViewsTable,
+			Columns: []string{user.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.SavedViewsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.SavedViewsTable,
+			Columns: []string{user.SavedViewsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(savedview.FieldID, field.TypeUUID),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Add = append(_spec.Edges.Add, edge)
+	}
+	if _u.mutation.PreferencesCleared() {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   user.PreferencesTable,
+			Columns: []string{user.PreferencesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(preferences.FieldID, field.TypeUUID),
+			},
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.PreferencesIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2O,
+			Inverse: false,
+			Table:   user.PreferencesTable,
+			Columns: []string{user.PreferencesColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(preferences.FieldID, field.TypeUUID),
 			},
 		}
 		for _, k := range nodes {

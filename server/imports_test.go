@@ -395,7 +395,9 @@ func TestFilesAndNames(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if lines := bytes.Count(text, []byte("\n")); lines > maxLines && !generated.Match(text) {
+			// The error tags are one enum, which the language keeps in one file.
+			tags := entry.Name() == "errors.proto"
+			if lines := bytes.Count(text, []byte("\n")); lines > maxLines && !generated.Match(text) && !tags {
 				t.Errorf("%s has %d lines: split it by noun (at most %d)", file, lines, maxLines)
 			}
 			return nil

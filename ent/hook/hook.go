@@ -597,6 +597,18 @@ func (f PlatformEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Valu
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PlatformEventMutation", m)
 }
 
+// The PreferencesFunc type is an adapter to allow the use of ordinary
+// function as Preferences mutator.
+type PreferencesFunc func(context.Context, *ent.PreferencesMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f PreferencesFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.PreferencesMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PreferencesMutation", m)
+}
+
 // The RecommendationFunc type is an adapter to allow the use of ordinary
 // function as Recommendation mutator.
 type RecommendationFunc func(context.Context, *ent.RecommendationMutation) (ent.Value, error)
@@ -619,6 +631,18 @@ func (f SamplingPolicyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Val
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SamplingPolicyMutation", m)
+}
+
+// The SavedViewFunc type is an adapter to allow the use of ordinary
+// function as SavedView mutator.
+type SavedViewFunc func(context.Context, *ent.SavedViewMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f SavedViewFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.SavedViewMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SavedViewMutation", m)
 }
 
 // The ScrapeTargetFunc type is an adapter to allow the use of ordinary

@@ -2034,6 +2034,28 @@ var (
 			},
 		},
 	}
+	// PreferencesColumns holds the columns for the "preferences" table.
+	PreferencesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "theme", Type: field.TypeEnum, Enums: []string{"system", "light", "dark"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "stack_trace", Type: field.TypeEnum, Enums: []string{"pretty", "raw"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "user_id", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// PreferencesTable holds the schema information for the "preferences" table.
+	PreferencesTable = &schema.Table{
+		Name:       "preferences",
+		Columns:    PreferencesColumns,
+		PrimaryKey: []*schema.Column{PreferencesColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "preferences_users_preferences",
+				Columns:    []*schema.Column{PreferencesColumns[4]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+	}
 	// RecommendationsColumns holds the columns for the "recommendations" table.
 	RecommendationsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
@@ -2096,6 +2118,67 @@ var (
 				Columns:    []*schema.Column{SamplingPoliciesColumns[6]},
 				RefColumns: []*schema.Column{OrganizationsColumns[0]},
 				OnDelete:   schema.Cascade,
+			},
+		},
+	}
+	// SavedViewsColumns holds the columns for the "saved_views" table.
+	SavedViewsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeUUID},
+		{Name: "page", Type: field.TypeEnum, Enums: []string{"services", "map", "traces", "logs", "errors", "metrics", "incidents", "replays", "events", "agents", "sql"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "name", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "description", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "state", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "visibility", Type: field.TypeEnum, Enums: []string{"private", "shared"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "created_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "org_id", Type: field.TypeString, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "user_id", Type: field.TypeString, Nullable: true, SchemaType: map[string]string{"postgres": "text"}},
+	}
+	// SavedViewsTable holds the schema information for the "saved_views" table.
+	SavedViewsTable = &schema.Table{
+		Name:       "saved_views",
+		Columns:    SavedViewsColumns,
+		PrimaryKey: []*schema.Column{SavedViewsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "saved_views_organizations_saved_views",
+				Columns:    []*schema.Column{SavedViewsColumns[8]},
+				RefColumns: []*schema.Column{OrganizationsColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+			{
+				Symbol:     "saved_views_users_saved_views",
+				Columns:    []*schema.Column{SavedViewsColumns[9]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.Cascade,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "savedview_private_name",
+				Unique:  true,
+				Columns: []*schema.Column{SavedViewsColumns[8], SavedViewsColumns[9], SavedViewsColumns[1], SavedViewsColumns[2]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "visibility = 'private'",
+				},
+			},
+			{
+				Name:    "savedview_shared_name",
+				Unique:  true,
+				Columns: []*schema.Column{SavedViewsColumns[8], SavedViewsColumns[1], SavedViewsColumns[2]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "visibility = 'shared'",
+				},
+			},
+			{
+				Name:    "savedview_org_id_name_id",
+				Unique:  false,
+				Columns: []*schema.Column{SavedViewsColumns[8], SavedViewsColumns[2], SavedViewsColumns[0]},
+			},
+			{
+				Name:    "savedview_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{SavedViewsColumns[9]},
 			},
 		},
 	}
@@ -2438,8 +2521,10 @@ var (
 		PlansTable,
 		PlatformDatabasesTable,
 		PlatformEventsTable,
+		PreferencesTable,
 		RecommendationsTable,
 		SamplingPoliciesTable,
+		SavedViewsTable,
 		ScrapeTargetsTable,
 		SessionsTable,
 		SourceRepositoriesTable,
@@ -2517,8 +2602,14 @@ func init() {
 	PlatformDatabasesTable.ForeignKeys[1].RefTable = OrganizationsTable
 	PlatformEventsTable.ForeignKeys[0].RefTable = IntegrationConnectionsTable
 	PlatformEventsTable.ForeignKeys[1].RefTable = OrganizationsTable
+	PreferencesTable.ForeignKeys[0].RefTable = UsersTable
+	PreferencesTable.Annotation = &entsql.Annotation{
+		Table: "preferences",
+	}
 	RecommendationsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SamplingPoliciesTable.ForeignKeys[0].RefTable = OrganizationsTable
+	SavedViewsTable.ForeignKeys[0].RefTable = OrganizationsTable
+	SavedViewsTable.ForeignKeys[1].RefTable = UsersTable
 	ScrapeTargetsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[0].RefTable = OrganizationsTable
 	SessionsTable.ForeignKeys[1].RefTable = UsersTable

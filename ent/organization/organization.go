@@ -32,6 +32,8 @@ const (
 	EdgeMarkers = "markers"
 	// EdgeInvestigations holds the string denoting the investigations edge name in mutations.
 	EdgeInvestigations = "investigations"
+	// EdgeSavedViews holds the string denoting the saved_views edge name in mutations.
+	EdgeSavedViews = "saved_views"
 	// EdgeSamplingPolicy holds the string denoting the sampling_policy edge name in mutations.
 	EdgeSamplingPolicy = "sampling_policy"
 	// EdgePlan holds the string denoting the plan edge name in mutations.
@@ -161,6 +163,13 @@ const (
 	InvestigationsInverseTable = "investigations"
 	// InvestigationsColumn is the table column denoting the investigations relation/edge.
 	InvestigationsColumn = "org_id"
+	// SavedViewsTable is the table that holds the saved_views relation/edge.
+	SavedViewsTable = "saved_views"
+	// SavedViewsInverseTable is the table name for the SavedView entity.
+	// It exists in this package in order to avoid circular dependency with the "savedview" package.
+	SavedViewsInverseTable = "saved_views"
+	// SavedViewsColumn is the table column denoting the saved_views relation/edge.
+	SavedViewsColumn = "org_id"
 	// SamplingPolicyTable is the table that holds the sampling_policy relation/edge.
 	SamplingPolicyTable = "sampling_policies"
 	// SamplingPolicyInverseTable is the table name for the SamplingPolicy entity.
@@ -581,6 +590,20 @@ func ByInvestigationsCount(opts ...sql.OrderTermOption) OrderOption {
 func ByInvestigations(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 	return func(s *sql.Selector) {
 		sqlgraph.OrderByNeighborTerms(s, newInvestigationsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// BySavedViewsCount orders the results by saved_views count.
+func BySavedViewsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newSavedViewsStep(), opts...)
+	}
+}
+
+// BySavedViews orders the results by saved_views terms.
+func BySavedViews(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSavedViewsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
 
@@ -1155,6 +1178,13 @@ func newInvestigationsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(InvestigationsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, InvestigationsTable, InvestigationsColumn),
+	)
+}
+func newSavedViewsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SavedViewsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, SavedViewsTable, SavedViewsColumn),
 	)
 }
 func newSamplingPolicyStep() *sqlgraph.Step {

@@ -411,6 +411,29 @@ func HasInvestigationsWith(preds ...predicate.Investigation) predicate.Organizat
 	})
 }
 
+// HasSavedViews applies the HasEdge predicate on the "saved_views" edge.
+func HasSavedViews() predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, SavedViewsTable, SavedViewsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasSavedViewsWith applies the HasEdge predicate on the "saved_views" edge with a given conditions (other predicates).
+func HasSavedViewsWith(preds ...predicate.SavedView) predicate.Organization {
+	return predicate.Organization(func(s *sql.Selector) {
+		step := newSavedViewsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // HasSamplingPolicy applies the HasEdge predicate on the "sampling_policy" edge.
 func HasSamplingPolicy() predicate.Organization {
 	return predicate.Organization(func(s *sql.Selector) {

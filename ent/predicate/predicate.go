@@ -153,11 +153,17 @@ type PlatformDatabase func(*sql.Selector)
 // PlatformEvent is the predicate function for platformevent builders.
 type PlatformEvent func(*sql.Selector)
 
+// Preferences is the predicate function for preferences builders.
+type Preferences func(*sql.Selector)
+
 // Recommendation is the predicate function for recommendation builders.
 type Recommendation func(*sql.Selector)
 
 // SamplingPolicy is the predicate function for samplingpolicy builders.
 type SamplingPolicy func(*sql.Selector)
+
+// SavedView is the predicate function for savedview builders.
+type SavedView func(*sql.Selector)
 
 // ScrapeTarget is the predicate function for scrapetarget builders.
 type ScrapeTarget func(*sql.Selector)

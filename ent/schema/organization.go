@@ -31,6 +31,7 @@ func (Organization) Edges() []ent.Edge {
 		edge.To("attribute_mappings", AttributeMapping.Type).Annotations(cascade),
 		edge.To("markers", Marker.Type).Annotations(cascade),
 		edge.To("investigations", Investigation.Type).Annotations(cascade),
+		edge.To("saved_views", SavedView.Type).Annotations(cascade),
 		edge.To("sampling_policy", SamplingPolicy.Type).Unique().Annotations(cascade),
 		edge.To("plan", Plan.Type).Unique().Annotations(cascade),
 		edge.To("ingest_usage", IngestUsage.Type).Annotations(cascade),

@@ -31,5 +31,7 @@ func (User) Edges() []ent.Edge {
 		edge.To("identities", UserIdentity.Type).Annotations(cascade),
 		edge.To("integration_identities", IntegrationIdentity.Type).Annotations(cascade),
 		edge.To("oauth_grants", OAuthGrant.Type).Annotations(cascade),
+		edge.To("saved_views", SavedView.Type).Annotations(cascade),
+		edge.To("preferences", Preferences.Type).Unique().Annotations(cascade),
 	}
 }

@@ -32,6 +32,10 @@ const (
 	EdgeIntegrationIdentities = "integration_identities"
 	// EdgeOauthGrants holds the string denoting the oauth_grants edge name in mutations.
 	EdgeOauthGrants = "oauth_grants"
+	// EdgeSavedViews holds the string denoting the saved_views edge name in mutations.
+	EdgeSavedViews = "saved_views"
+	// EdgePreferences holds the string denoting the preferences edge name in mutations.
+	EdgePreferences = "preferences"
 	// Table holds the table name of the user in the database.
 	Table = "users"
 	// MembershipsTable is the table that holds the memberships relation/edge.
@@ -69,6 +73,20 @@ const (
 	OauthGrantsInverseTable = "oauth_grants"
 	// OauthGrantsColumn is the table column denoting the oauth_grants relation/edge.
 	OauthGrantsColumn = "user_id"
+	// SavedViewsTable is the table that holds the saved_views relation/edge.
+	SavedViewsTable = "saved_views"
+	// SavedViewsInverseTable is the table name for the SavedView entity.
+	// It exists in this package in order to avoid circular dependency with the "savedview" package.
+	SavedViewsInverseTable = "saved_views"
+	// SavedViewsColumn is the table column denoting the saved_views relation/edge.
+	SavedViewsColumn = "user_id"
+	// PreferencesTable is the table that holds the preferences relation/edge.
+	PreferencesTable = "preferences"
+	// PreferencesInverseTable is the table name for the Preferences entity.
+	// It exists in this package in order to avoid circular dependency with the "preferences" package.
+	PreferencesInverseTable = "preferences"
+	// PreferencesColumn is the table column denoting the preferences relation/edge.
+	PreferencesColumn = "user_id"
 )
 
 // Columns holds all SQL columns for user fields.
@@ -204,6 +222,27 @@ func ByOauthGrants(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
 		sqlgraph.OrderByNeighborTerms(s, newOauthGrantsStep(), append([]sql.OrderTerm{term}, terms...)...)
 	}
 }
+
+// BySavedViewsCount orders the results by saved_views count.
+func BySavedViewsCount(opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborsCount(s, newSavedViewsStep(), opts...)
+	}
+}
+
+// BySavedViews orders the results by saved_views terms.
+func BySavedViews(term sql.OrderTerm, terms ...sql.OrderTerm) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newSavedViewsStep(), append([]sql.OrderTerm{term}, terms...)...)
+	}
+}
+
+// ByPreferencesField orders the results by preferences field.
+func ByPreferencesField(field string, opts ...sql.OrderTermOption) OrderOption {
+	return func(s *sql.Selector) {
+		sqlgraph.OrderByNeighborTerms(s, newPreferencesStep(), sql.OrderByField(field, opts...))
+	}
+}
 func newMembershipsStep() *sqlgraph.Step {
 	return sqlgraph.NewStep(
 		sqlgraph.From(Table, FieldID),
@@ -237,5 +276,19 @@ func newOauthGrantsStep() *sqlgraph.Step {
 		sqlgraph.From(Table, FieldID),
 		sqlgraph.To(OauthGrantsInverseTable, FieldID),
 		sqlgraph.Edge(sqlgraph.O2M, false, OauthGrantsTable, OauthGrantsColumn),
+	)
+}
+func newSavedViewsStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(SavedViewsInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2M, false, SavedViewsTable, SavedViewsColumn),
+	)
+}
+func newPreferencesStep() *sqlgraph.Step {
+	return sqlgraph.NewStep(
+		sqlgraph.From(Table, FieldID),
+		sqlgraph.To(PreferencesInverseTable, FieldID),
+		sqlgraph.Edge(sqlgraph.O2O, false, PreferencesTable, PreferencesColumn),
 	)
 }

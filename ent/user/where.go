@@ -515,6 +515,52 @@ func HasOauthGrantsWith(preds ...predicate.OAuthGrant) predicate.User {
 	})
 }
 
+// HasSavedViews applies the HasEdge predicate on the "saved_views" edge.
+func HasSavedViews() predicate.User {
+	return predicate.User(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, SavedViewsTable, SavedViewsColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasSavedViewsWith applies the HasEdge predicate on the "saved_views" edge with a given conditions (other predicates).
+func HasSavedViewsWith(preds ...predicate.SavedView) predicate.User {
+	return predicate.User(func(s *sql.Selector) {
+		step := newSavedViewsStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
+// HasPreferences applies the HasEdge predicate on the "preferences" edge.
+func HasPreferences() predicate.User {
+	return predicate.User(func(s *sql.Selector) {
+		step := sqlgraph.NewStep(
+			sqlgraph.From(Table, FieldID),
+			sqlgraph.Edge(sqlgraph.O2O, false, PreferencesTable, PreferencesColumn),
+		)
+		sqlgraph.HasNeighbors(s, step)
+	})
+}
+
+// HasPreferencesWith applies the HasEdge predicate on the "preferences" edge with a given conditions (other predicates).
+func HasPreferencesWith(preds ...predicate.Preferences) predicate.User {
+	return predicate.User(func(s *sql.Selector) {
+		step := newPreferencesStep()
+		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
+			for _, p := range preds {
+				p(s)
+			}
+		})
+	})
+}
+
 // And groups predicates with the AND operator between them.
 func And(predicates ...predicate.User) predicate.User {
 	return predicate.User(sql.AndPredicates(predicates...))

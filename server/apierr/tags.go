@@ -198,4 +198,9 @@ const (
 	VcsQueryInvalid                          = svcv2.ErrorTag_ERROR_TAG_VCS_QUERY_INVALID
 	VcsNotReady                              = svcv2.ErrorTag_ERROR_TAG_VCS_NOT_READY
 	UnknownVcsProvider                       = svcv2.ErrorTag_ERROR_TAG_UNKNOWN_VCS_PROVIDER
+	SavedViewNotFound                        = svcv2.ErrorTag_ERROR_TAG_SAVED_VIEW_NOT_FOUND
+	SavedViewValidation                      = svcv2.ErrorTag_ERROR_TAG_SAVED_VIEW_VALIDATION
+	SavedViewNameTaken                       = svcv2.ErrorTag_ERROR_TAG_SAVED_VIEW_NAME_TAKEN
+	SavedViewForbidden                       = svcv2.ErrorTag_ERROR_TAG_SAVED_VIEW_FORBIDDEN
+	SavedViewPersistence                     = svcv2.ErrorTag_ERROR_TAG_SAVED_VIEW_PERSISTENCE
 )

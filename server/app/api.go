@@ -53,9 +53,11 @@ import (
 	"github.com/svc-observability/svc/server/services/markers"
 	"github.com/svc-observability/svc/server/services/metrics"
 	"github.com/svc-observability/svc/server/services/organization"
+	"github.com/svc-observability/svc/server/services/preferences"
 	"github.com/svc-observability/svc/server/services/productanalytics"
 	"github.com/svc-observability/svc/server/services/productevents"
 	"github.com/svc-observability/svc/server/services/queryapi"
+	"github.com/svc-observability/svc/server/services/savedviews"
 	"github.com/svc-observability/svc/server/services/servicemap"
 	"github.com/svc-observability/svc/server/services/sessionreplays"
 	"github.com/svc-observability/svc/server/services/signin"
@@ -226,6 +228,8 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewApiKeysServiceHandler(apikeys.New(a.store, newSecret, c.Families(), time.Now), options...))
 	mount(svcv2connect.NewAgentFeedbackServiceHandler(agentfeedback.New(a.store), options...))
 	mount(svcv2connect.NewInvestigationsServiceHandler(investigations.New(a.store), options...))
+	mount(svcv2connect.NewSavedViewsServiceHandler(savedviews.New(a.store), options...))
+	mount(svcv2connect.NewPreferencesServiceHandler(preferences.New(a.store), options...))
 	marks := markers.New(a.store)
 	mount(svcv2connect.NewMarkersServiceHandler(marks, options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))

@@ -85,6 +85,8 @@ var bounds = []struct {
 	{limits.InvestigationConclusion, "conclusion"},
 	{limits.DescriptionLength, "question AddInvestigationFindingRequest.text"},
 	{limits.NameLength, "assignee unit call"},
+	{limits.SavedViewName, "CreateSavedViewRequest.name UpdateSavedViewRequest.name"},
+	{limits.SavedViewState, "CreateSavedViewRequest.state UpdateSavedViewRequest.state"},
 	{limits.MarkerTitleLength, "CreateMarkerRequest.title UpdateMarkerRequest.title"},
 	{limits.FeedbackReason, "reason"},
 	{limits.FeedbackDetails, "details"},

@@ -48,6 +48,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.PatternWindow), "LogsService.SearchLogPatterns SearchLogPatternsRequest.end_time"},
 	{limits.Number(limits.InvestigationFindings), "InvestigationsService.AddInvestigationFinding"},
 	{limits.Size(limits.FindingRequest), "AddInvestigationFindingRequest.request"},
+	{limits.Number(limits.UserViews), "SavedViewsService.CreateSavedView"},
+	{limits.Number(limits.SavedViews), "SavedViewsService.CreateSavedView"},
 	{limits.Lasts(limits.ReleaseWindow), "SearchReleasesRequest.end_time ServicesService.SearchReleases"},
 	{limits.Lasts(20 * time.Minute), "Incident.markers"}, // package diagnose
 	{limits.Lasts(limits.UnfilteredBreakdownWindow), "QueryLogBreakdownRequest.end_time QueryService.QueryBreakdown " +

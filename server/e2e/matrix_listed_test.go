@@ -418,6 +418,13 @@ func set(field string, value any) provocation {
 	return provocation{change: func(_ *operated, _ *testing.T, request map[string]any) { request[field] = value }}
 }
 
+// takenName gives a saved view the name of another one.
+func takenName(o *operated, t *testing.T, request map[string]any) {
+	request["name"] = fmt.Sprint("Taken ", time.Now().UnixNano())
+	body := fmt.Sprintf(`{"page":%q,"name":%q,"visibility":"shared"}`, request["page"], request["name"])
+	o.client(t, o.mine).call("POST", "/v2/saved_views", body, 200)
+}
+
 func provocations(m *contract.Method) []provocation {
 	if strings.HasSuffix(m.OperationID, "Chart") {
 		return []provocation{set("chart_id", "nobody-knows-this-chart")}
@@ -532,6 +539,14 @@ func provocations(m *contract.Method) []provocation {
 	case "listMarkers":
 		return []provocation{{change: func(_ *operated, _ *testing.T, request map[string]any) {
 			request["start_time"], request["end_time"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+		}}}
+	case "createSavedView":
+		return []provocation{set("state", "q=%zz"), {change: takenName}}
+	case "updateSavedView":
+		return []provocation{set("state", "q=%zz"), {change: func(o *operated, t *testing.T, request map[string]any) {
+			request["page"] = "services"
+			takenName(o, t, request)
+			delete(request, "page")
 		}}}
 	case "createScrapeTarget":
 		return []provocation{set("labels_json", `{"job":"x"}`), {change: func(_ *operated, _ *testing.T, request map[string]any) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -49,7 +50,9 @@ func (x *matrix) session(t *testing.T, s *testkit.Server, admin bool) string {
 // sessions checks that people who sign in may do what their role allows, independent of scopes: an administrator everything, a
 // member everything that needs no administrator.
 func (o *operated) sessions(t *testing.T) {
-	if o.m.Admin {
+	if tag, theirs := ofOwner[o.m.OperationID]; theirs {
+		o.refuses(t, "a member", o.session(t, o.mine, false), o.request, "", tag)
+	} else if o.m.Admin {
 		o.refuses(t, "a member", o.session(t, o.mine, false), o.request, "", o.m.RoleError)
 	} else if noSuccess[o.m.OperationID] == "" {
 		t.Run("member", func(t *testing.T) {
@@ -62,6 +65,9 @@ func (o *operated) sessions(t *testing.T) {
 		})
 	}
 }
+
+// ofOwner lists operations that a member may do on the member's own resources, with the answer for one of another owner.
+var ofOwner = map[string]apierr.Tag{"updateSavedView": apierr.SavedViewForbidden, "deleteSavedView": apierr.SavedViewForbidden}
 
 // notAudited lists writes that leave no entry in the audit log when the matrix tries them, with the reason.
 var notAudited = map[string]string{
@@ -84,6 +90,8 @@ var differing = map[string]func(request map[string]any, n int){
 	"updateLogpushConnector": newName,
 	"createAlertRule":        newName,
 	"updateAlertRule":        newName,
+	"createSavedView":        sharedView,
+	"updateSavedView":        sharedView,
 	"createScrapeTarget":     newName,
 	"muteAlertRule":          func(request map[string]any, n int) { request["minutes"] = n + 1 },
 	"updateScrapeTarget":     newName,
@@ -117,6 +125,11 @@ var differing = map[string]func(request map[string]any, n int){
 	"connectPlanetScaleIntegration": func(request map[string]any, _ int) { delete(request, "return_to") },
 	"installChatConnector":          func(request map[string]any, _ int) { delete(request, "return_to") },
 	"updateSamplingPolicy":          func(request map[string]any, n int) { request["trace_sample_ratio"] = 1 / float64(n+1) },
+}
+
+// sharedView is for a key, which has no private views. Its name is unique on a page.
+func sharedView(request map[string]any, _ int) {
+	request["name"], request["visibility"] = fmt.Sprint("Matrix ", time.Now().UnixNano()), "shared"
 }
 
 func newName(request map[string]any, n int) { request["name"] = fmt.Sprint("Matrix ", n) }

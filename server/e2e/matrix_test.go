@@ -133,6 +133,8 @@ var noSuccess = map[string]string{
 	"testAlertDestination":             "sends a message to another server; TestAlertDestinations has it",
 	"listTelegramChats":                "asks Telegram; TestAlertDestinations has it",
 	"changePassword":                   "needs a session, and the password of its user; TestChangePassword has it",
+	"getPreferences":                   "needs a session; TestPreferences has it",
+	"updatePreferences":                "as getPreferences",
 	"heartbeatErrorIssue":              "takes a lease; TestErrorIssues has it",
 	"unlinkErrorIssuePullRequest":      "takes a link; TestErrorIssues has it",
 	"mergeErrorIssues":                 "takes several issues; TestErrorIssues has it",

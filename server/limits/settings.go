@@ -16,6 +16,12 @@ const (
 	FindingRequest          = 8 << 10
 	// MarkerTitleLength is for the title of a marker.
 	MarkerTitleLength = 200
+	// SavedViewName and SavedViewState are for a saved view. UserViews is how many a user owns in an organization, SavedViews is how many
+	// an organization has.
+	SavedViewName  = 80
+	SavedViewState = 8192
+	UserViews      = 200
+	SavedViews     = 5000
 	// MappingKeyLength is for both keys of an attribute mapping.
 	MappingKeyLength = 200
 	// KeyAttributes is how many attributes an ingest key adds to what it sends in.
@@ -46,6 +52,10 @@ func settings() []Limit {
 		count("InvestigationFindings", InvestigationFindings, "An investigation has at most %s findings."),
 		size("FindingRequest", FindingRequest, "The request of a finding has at most %s as JSON."),
 		characters("MarkerTitleLength", MarkerTitleLength, "The title of a marker has at most %s."),
+		characters("SavedViewName", SavedViewName, "The name of a saved view has at most %s."),
+		characters("SavedViewState", SavedViewState, "The state of a saved view has at most %s."),
+		count("UserViews", UserViews, "A user owns at most %s saved views in an organization."),
+		count("SavedViews", SavedViews, "An organization has at most %s saved views."),
 		characters("MappingKeyLength", MappingKeyLength, "The source and target keys of an attribute mapping have at most %s."),
 		count("KeyAttributes", KeyAttributes, "An ingest key adds at most %s attributes to the telemetry that is sent with it."),
 		characters("KeyAttributeKeyLength", KeyAttributeKeyLength, "The key of an attribute that an ingest key adds has at most %s."),

@@ -40,6 +40,7 @@ const (
 	Invitation        = "invt"
 	Marker            = "mark"
 	Recommendation    = "rec"
+	SavedView         = "view"
 	ScrapeTarget      = "scrp"
 	SessionReplay     = "srep"
 	SourceRepository  = "repo"

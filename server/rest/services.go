@@ -107,6 +107,9 @@ func services() map[string]register {
 		"svc.v2.OrganizationService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterOrganizationServiceHandlerClient(ctx, mux, svcv2.NewOrganizationServiceClient(conn))
 		},
+		"svc.v2.PreferencesService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterPreferencesServiceHandlerClient(ctx, mux, svcv2.NewPreferencesServiceClient(conn))
+		},
 		"svc.v2.ProductEventAnalyticsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterProductEventAnalyticsServiceHandlerClient(ctx, mux, svcv2.NewProductEventAnalyticsServiceClient(conn))
 		},
@@ -115,6 +118,9 @@ func services() map[string]register {
 		},
 		"svc.v2.QueryService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterQueryServiceHandlerClient(ctx, mux, svcv2.NewQueryServiceClient(conn))
+		},
+		"svc.v2.SavedViewsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
+			return svcv2.RegisterSavedViewsServiceHandlerClient(ctx, mux, svcv2.NewSavedViewsServiceClient(conn))
 		},
 		"svc.v2.ScrapeTargetsService": func(ctx context.Context, mux *runtime.ServeMux, conn grpc.ClientConnInterface) error {
 			return svcv2.RegisterScrapeTargetsServiceHandlerClient(ctx, mux, svcv2.NewScrapeTargetsServiceClient(conn))

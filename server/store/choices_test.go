@@ -31,6 +31,17 @@ func TestChoicesAreThoseOfTheContract(t *testing.T) {
 		{&svcv2.CreateInvitationRequest{}, "role", []string{string(invitation.RoleAdmin), string(invitation.RoleMember)}},
 		{&svcv2.CreateMarkerRequest{}, "kind", MarkerKinds()},
 		{&svcv2.UpdateInvestigationRequest{}, "status", InvestigationStatuses()},
+		{&svcv2.CreateSavedViewRequest{}, "page", texts(SavedViewPages())},
+		{&svcv2.ListSavedViewsRequest{}, "page", texts(SavedViewPages())},
+		{&svcv2.SavedView{}, "page", texts(SavedViewPages())},
+		{&svcv2.CreateSavedViewRequest{}, "visibility", []string{ViewPrivate, ViewShared}},
+		{&svcv2.UpdateSavedViewRequest{}, "visibility", []string{ViewPrivate, ViewShared}},
+		{&svcv2.ListSavedViewsRequest{}, "visibility", []string{ViewPrivate, ViewShared}},
+		{&svcv2.SavedView{}, "visibility", []string{ViewPrivate, ViewShared}},
+		{&svcv2.UpdatePreferencesRequest{}, "theme", texts(Themes())},
+		{&svcv2.Preferences{}, "theme", texts(Themes())},
+		{&svcv2.UpdatePreferencesRequest{}, "stack_trace", texts(StackTraces())},
+		{&svcv2.Preferences{}, "stack_trace", texts(StackTraces())},
 		{&svcv2.Recommendation{}, "status", []string{
 			string(RecommendationOpen), string(RecommendationDismissed), string(RecommendationApplied), string(RecommendationResolved),
 		}},
@@ -41,4 +52,12 @@ func TestChoicesAreThoseOfTheContract(t *testing.T) {
 			t.Errorf("%s allows %q and shows %q, the store has %q", f.FullName(), allowed, shown, tc.want)
 		}
 	}
+}
+
+func texts[T ~string](all []T) []string {
+	out := make([]string, len(all))
+	for i, v := range all {
+		out[i] = string(v)
+	}
+	return out
 }

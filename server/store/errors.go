@@ -14,6 +14,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrConflict: a row with the same unique value exists.
 	ErrConflict = errors.New("already exists")
+	// ErrForbidden: the caller may read the row, but not change it.
+	ErrForbidden = errors.New("not allowed")
 	// ErrUnavailable: the database failed for a reason other than the caller's input.
 	ErrUnavailable = errors.New("database unavailable")
 )
@@ -23,7 +25,7 @@ func mapError(op string, err error) error {
 	kind := ErrUnavailable
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, ErrConflict), errors.Is(err, ErrUnavailable), errors.Is(err, ErrInvalid),
-		errors.Is(err, ErrFenced):
+		errors.Is(err, ErrFenced), errors.Is(err, ErrForbidden):
 		return err
 	case ent.IsNotFound(err), sqlgraph.IsForeignKeyConstraintError(err):
 		kind = ErrNotFound

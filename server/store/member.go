@@ -7,6 +7,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/integrationidentity"
 	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/ent/savedview"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -68,7 +69,8 @@ func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal
 }
 
 // DeleteMembership ends a membership. It revokes the user's grants to programs in the organization, and removes the user's links with
-// persons of providers. ErrNotFound: the user is not a member. ErrLastAdministrator: no administrator would be left.
+// persons of providers and private saved views; shared views stay. ErrNotFound: the user is not a member. ErrLastAdministrator: no
+// administrator would be left.
 func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
 	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockMember(ctx, tx, org, user, true)
@@ -80,6 +82,11 @@ func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user 
 		}
 		if _, err := tx.IntegrationIdentity.Delete().
 			Where(integrationidentity.OrgID(string(org)), integrationidentity.UserID(string(user))).Exec(ctx); err != nil {
+			return Change{}, err
+		}
+		if _, err := tx.SavedView.Delete().Where(
+			savedview.OrgID(string(org)), savedview.UserID(string(user)), savedview.VisibilityEQ(savedview.VisibilityPrivate),
+		).Exec(ctx); err != nil {
 			return Change{}, err
 		}
 		// The announced change of the membership also covers the grants in caches.

@@ -413,6 +413,16 @@ const (
 	ErrorTag_ERROR_TAG_VCS_NOT_READY ErrorTag = 191
 	// No such source host.
 	ErrorTag_ERROR_TAG_UNKNOWN_VCS_PROVIDER ErrorTag = 192
+	// No such saved view.
+	ErrorTag_ERROR_TAG_SAVED_VIEW_NOT_FOUND ErrorTag = 193
+	// Saved view not valid.
+	ErrorTag_ERROR_TAG_SAVED_VIEW_VALIDATION ErrorTag = 194
+	// Another saved view of the page has this name.
+	ErrorTag_ERROR_TAG_SAVED_VIEW_NAME_TAKEN ErrorTag = 195
+	// Not the owner of the saved view, nor an administrator.
+	ErrorTag_ERROR_TAG_SAVED_VIEW_FORBIDDEN ErrorTag = 196
+	// Saved views unavailable.
+	ErrorTag_ERROR_TAG_SAVED_VIEW_PERSISTENCE ErrorTag = 197
 )
 
 // Enum value maps for ErrorTag.
@@ -611,6 +621,11 @@ var (
 		190: "ERROR_TAG_VCS_QUERY_INVALID",
 		191: "ERROR_TAG_VCS_NOT_READY",
 		192: "ERROR_TAG_UNKNOWN_VCS_PROVIDER",
+		193: "ERROR_TAG_SAVED_VIEW_NOT_FOUND",
+		194: "ERROR_TAG_SAVED_VIEW_VALIDATION",
+		195: "ERROR_TAG_SAVED_VIEW_NAME_TAKEN",
+		196: "ERROR_TAG_SAVED_VIEW_FORBIDDEN",
+		197: "ERROR_TAG_SAVED_VIEW_PERSISTENCE",
 	}
 	ErrorTag_value = map[string]int32{
 		"ERROR_TAG_UNSPECIFIED":                                   0,
@@ -806,6 +821,11 @@ var (
 		"ERROR_TAG_VCS_QUERY_INVALID":                             190,
 		"ERROR_TAG_VCS_NOT_READY":                                 191,
 		"ERROR_TAG_UNKNOWN_VCS_PROVIDER":                          192,
+		"ERROR_TAG_SAVED_VIEW_NOT_FOUND":                          193,
+		"ERROR_TAG_SAVED_VIEW_VALIDATION":                         194,
+		"ERROR_TAG_SAVED_VIEW_NAME_TAKEN":                         195,
+		"ERROR_TAG_SAVED_VIEW_FORBIDDEN":                          196,
+		"ERROR_TAG_SAVED_VIEW_PERSISTENCE":                        197,
 	}
 )
 
@@ -840,7 +860,7 @@ var File_svc_v2_errors_proto protoreflect.FileDescriptor
 
 const file_svc_v2_errors_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xa1\xdf\x01\n" +
+	"\x13svc/v2/errors.proto\x12\x06svc.v2\x1a\x1asvc/options/v1/error.proto*\xf9\xe4\x01\n" +
 	"\bErrorTag\x12\x19\n" +
 	"\x15ERROR_TAG_UNSPECIFIED\x10\x00\x12~\n" +
 	"\x19ERROR_TAG_INVALID_REQUEST\x10\x01\x1a_\xea\xf9\x18[\n" +
@@ -1233,7 +1253,18 @@ const file_svc_v2_errors_proto_rawDesc = "" +
 	"\x17ERROR_TAG_VCS_NOT_READY\x10\xbf\x01\x1a[\xea\xf9\x18W\n" +
 	"!@svc/http/errors/VcsNotReadyError\x10\xf7\x03\x1a\rvcs_not_ready\"\x15Source being prepared*\x05retry0\x018\x05\x12\x98\x01\n" +
 	"\x1eERROR_TAG_UNKNOWN_VCS_PROVIDER\x10\xc0\x01\x1as\xea\xf9\x18o\n" +
-	"(@svc/http/errors/UnknownVcsProviderError\x10\x94\x03\x1a\x14unknown_vcs_provider\"\x13No such source host*\vfix_requestB\bproviderB\x8a\x01\n" +
+	"(@svc/http/errors/UnknownVcsProviderError\x10\x94\x03\x1a\x14unknown_vcs_provider\"\x13No such source host*\vfix_requestB\bprovider\x12\x85\x01\n" +
+	"\x1eERROR_TAG_SAVED_VIEW_NOT_FOUND\x10\xc1\x01\x1a`\xea\xf9\x18\\\n" +
+	"'@svc/http/errors/SavedViewNotFoundError\x10\x94\x03\x1a\x14saved_view_not_found\"\x12No such saved view*\x04none\x12\x8f\x01\n" +
+	"\x1fERROR_TAG_SAVED_VIEW_VALIDATION\x10\xc2\x01\x1ai\xea\xf9\x18e\n" +
+	")@svc/http/errors/SavedViewValidationError\x10\x90\x03\x1a\x12saved_view_invalid\"\x14Saved view not valid*\vfix_request\x12\x8d\x01\n" +
+	"\x1fERROR_TAG_SAVED_VIEW_NAME_TAKEN\x10\xc3\x01\x1ag\xea\xf9\x18c\n" +
+	"(@svc/http/errors/SavedViewNameTakenError\x10\x99\x03\x1a\x15saved_view_name_taken\"\n" +
+	"Name taken*\vfix_requestB\x04name\x12\x91\x01\n" +
+	"\x1eERROR_TAG_SAVED_VIEW_FORBIDDEN\x10\xc4\x01\x1al\xea\xf9\x18h\n" +
+	"(@svc/http/errors/SavedViewForbiddenError\x10\x93\x03\x1a\x14saved_view_forbidden\"\x13Not your saved view*\x0erequest_access\x12\x97\x01\n" +
+	" ERROR_TAG_SAVED_VIEW_PERSISTENCE\x10\xc5\x01\x1ap\xea\xf9\x18l\n" +
+	"*@svc/http/errors/SavedViewPersistenceError\x10\xf7\x03\x1a\x17saved_views_unavailable\"\x17Saved views unavailable*\x05retry0\x018\x05B\x8a\x01\n" +
 	"\n" +
 	"com.svc.v2B\vErrorsProtoP\x01Z1github.com/svc-observability/svc/gen/svc/v2;svcv2\xa2\x02\x03SXX\xaa\x02\x06Svc.V2\xca\x02\x06Svc\\V2\xe2\x02\x12Svc\\V2\\GPBMetadata\xea\x02\aSvc::V2\x92\x03\x02\b\x02b\beditionsp\xe8\a"
 

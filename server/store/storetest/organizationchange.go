@@ -91,6 +91,10 @@ func (f *fixture) filled(t *testing.T, home principal.OrgID) filled {
 	check(err)
 	_, err = f.CreateAgentFeedback(ctx, org, store.AgentFeedback{Kind: "bug", Summary: "s", Reason: "r", Agent: store.FeedbackAgent{Type: "ci"}, Source: store.SourceAPI})
 	check(err)
+	_, err = f.CreateSavedView(ctx, org, view(x.guest, store.ViewPrivate, "v"))
+	check(err)
+	_, err = f.EditPreferences(ctx, admin, store.PreferencesEdit{Theme: store.Set("dark")})
+	check(err)
 	_, err = f.CreateSession(ctx, store.NewSession{User: x.guest, Org: org, TokenHash: x.session, ExpiresAt: f.now().Add(time.Hour)})
 	check(err)
 	return x
@@ -149,6 +153,12 @@ func (f *fixture) found(t *testing.T, x filled) map[string]bool {
 	list("member", len(members), err)
 	entries, err := f.ListAuditLogEntries(ctx, x.org, store.AuditFilter{}, 0, 10)
 	list("audit log", len(entries), err)
+	views, err := f.ListSavedViews(ctx, x.org, store.Viewer{User: x.guest}, store.SavedViewFilter{}, 0, 10)
+	list("saved view", len(views), err)
+	own, err := f.UserPreferences(ctx, x.admin)
+	if out["preferences"] = own.Theme == "dark"; err != nil {
+		t.Error(err)
+	}
 	_, err = f.GetUser(ctx, x.admin)
 	one("user of this organization only", err)
 	return out

@@ -189,6 +189,8 @@ export interface Calls {
   "OrganizationService/RevokeInvitation": [RevokeInvitationRequest, Invitation];
   "OrganizationService/UpdateMember": [UpdateMemberRequest, Member];
   "OrganizationService/UpdateOrganization": [UpdateOrganizationRequest, Organization];
+  "PreferencesService/GetPreferences": [GetPreferencesRequest, Preferences];
+  "PreferencesService/UpdatePreferences": [UpdatePreferencesRequest, Preferences];
   "ProductEventAnalyticsService/QueryProductEventBreakdown": [QueryProductEventBreakdownRequest, ProductEventBreakdown];
   "ProductEventAnalyticsService/QueryProductEventTimeseries": [QueryProductEventTimeseriesRequest, ProductEventTimeseries];
   "ProductEventsService/ListProductEvents": [ListProductEventsRequest, ListProductEventsResponse];
@@ -197,6 +199,11 @@ export interface Calls {
   "ProductEventsService/SearchProductEvents": [SearchProductEventsRequest, SearchProductEventsResponse];
   "QueryService/QueryBreakdown": [QueryBreakdownRequest, QueryBreakdownResponse];
   "QueryService/QueryTimeseries": [QueryTimeseriesRequest, QueryTimeseriesResponse];
+  "SavedViewsService/CreateSavedView": [CreateSavedViewRequest, SavedView];
+  "SavedViewsService/DeleteSavedView": [DeleteSavedViewRequest, DeletedSavedView];
+  "SavedViewsService/GetSavedView": [GetSavedViewRequest, SavedView];
+  "SavedViewsService/ListSavedViews": [ListSavedViewsRequest, ListSavedViewsResponse];
+  "SavedViewsService/UpdateSavedView": [UpdateSavedViewRequest, SavedView];
   "ScrapeTargetsService/CreateScrapeTarget": [CreateScrapeTargetRequest, ScrapeTarget];
   "ScrapeTargetsService/DeleteScrapeTarget": [DeleteScrapeTargetRequest, DeletedScrapeTarget];
   "ScrapeTargetsService/GetScrapeTarget": [GetScrapeTargetRequest, ScrapeTarget];
@@ -1275,6 +1282,14 @@ export interface CreateMarkerRequest {
   url?: string;
 }
 
+export interface CreateSavedViewRequest {
+  page?: "services" | "map" | "traces" | "logs" | "errors" | "metrics" | "incidents" | "replays" | "events" | "agents" | "sql";
+  name?: string;
+  description?: string;
+  state?: string;
+  visibility?: "private" | "shared";
+}
+
 export interface CreateScrapeTargetRequest {
   name?: string;
   serviceName?: string;
@@ -1496,6 +1511,10 @@ export interface DeleteOrganizationRequest {
   confirm?: string;
 }
 
+export interface DeleteSavedViewRequest {
+  id?: string;
+}
+
 export interface DeleteScrapeTargetRequest {
   id?: string;
 }
@@ -1575,6 +1594,12 @@ export interface DeletedMarker {
 export interface DeletedOrganization {
   id?: string;
   object?: "organization";
+  deleted?: boolean;
+}
+
+export interface DeletedSavedView {
+  id?: string;
+  object?: "saved_view";
   deleted?: boolean;
 }
 
@@ -2262,7 +2287,14 @@ export interface GetPlanetScaleIntegrationRequest {
 export interface GetPlanetScaleWebhookConfigRequest {
 }
 
+export interface GetPreferencesRequest {
+}
+
 export interface GetSamplingPolicyRequest {
+}
+
+export interface GetSavedViewRequest {
+  id?: string;
 }
 
 export interface GetScrapeTargetRequest {
@@ -3225,6 +3257,20 @@ export interface ListProductEventsResponse {
   nextCursor?: string;
 }
 
+export interface ListSavedViewsRequest {
+  limit?: number;
+  cursor?: string;
+  page?: "services" | "map" | "traces" | "logs" | "errors" | "metrics" | "incidents" | "replays" | "events" | "agents" | "sql";
+  visibility?: "private" | "shared";
+}
+
+export interface ListSavedViewsResponse {
+  object?: "list";
+  data?: Array<SavedView>;
+  hasMore?: boolean;
+  nextCursor?: string;
+}
+
 export interface ListScrapeTargetChecksRequest {
   id?: string;
   limit?: number;
@@ -3774,6 +3820,13 @@ export interface PlanetScaleWebhookConfig {
   configured?: boolean;
   url?: string;
   secret?: string;
+}
+
+export interface Preferences {
+  object?: "preferences";
+  theme?: "system" | "light" | "dark";
+  stackTrace?: "pretty" | "raw";
+  updatedAt?: string;
 }
 
 export interface PreviewAlertRuleRequest {
@@ -4462,6 +4515,19 @@ export interface SamplingPolicy {
   traceSampleRatio?: number;
   alwaysKeepErrorSpans?: boolean;
   alwaysKeepSlowSpansMs?: string;
+  createdAt?: string;
+  updatedAt?: string;
+}
+
+export interface SavedView {
+  id?: string;
+  object?: "saved_view";
+  page?: "services" | "map" | "traces" | "logs" | "errors" | "metrics" | "incidents" | "replays" | "events" | "agents" | "sql";
+  name?: string;
+  description?: string;
+  state?: string;
+  visibility?: "private" | "shared";
+  owner?: string;
   createdAt?: string;
   updatedAt?: string;
 }
@@ -5970,10 +6036,25 @@ export interface UpdateOrganizationRequest {
   updateMask?: string;
 }
 
+export interface UpdatePreferencesRequest {
+  theme?: "system" | "light" | "dark";
+  stackTrace?: "pretty" | "raw";
+  updateMask?: string;
+}
+
 export interface UpdateSamplingPolicyRequest {
   traceSampleRatio?: number;
   alwaysKeepErrorSpans?: boolean;
   alwaysKeepSlowSpansMs?: string;
+  updateMask?: string;
+}
+
+export interface UpdateSavedViewRequest {
+  id?: string;
+  name?: string;
+  description?: string;
+  state?: string;
+  visibility?: "private" | "shared";
   updateMask?: string;
 }
 

@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"entgo.io/ent/dialect"
+	"github.com/google/uuid"
+
+	"github.com/svc-observability/svc/ent"
+	"github.com/svc-observability/svc/ent/preferences"
+	"github.com/svc-observability/svc/server/principal"
+)
+
+// Preferences are settings of a user for the web application. UpdatedAt is nil if none was ever set.
+type Preferences struct {
+	Theme, StackTrace string
+	UpdatedAt         *time.Time
+}
+
+// PreferencesEdit is a partial update.
+type PreferencesEdit struct{ Theme, StackTrace Patch[string] }
+
+// Themes are the choices of a theme, and StackTraces those of how a stack trace is shown. The first of each is the default.
+func Themes() []preferences.Theme {
+	return []preferences.Theme{preferences.ThemeSystem, preferences.ThemeLight, preferences.ThemeDark}
+}
+
+// StackTraces: see Themes.
+func StackTraces() []preferences.StackTrace {
+	return []preferences.StackTrace{preferences.StackTracePretty, preferences.StackTraceRaw}
+}
+
+// UserPreferences returns the preferences of a user, with the default of each that was never set.
+func (s *Store) UserPreferences(ctx context.Context, user principal.UserID) (Preferences, error) {
+	row, err := s.read.Preferences.Query().Where(preferences.UserID(string(user))).Only(ctx)
+	if err != nil && !ent.IsNotFound(err) {
+		return Preferences{}, mapError("get preferences", err)
+	}
+	return toPreferences(row), nil
+}
+
+// EditPreferences changes the preferences that the edit sets. ErrNotFound: there is no such user. The audit log belongs to an
+// organization, so it has no entry of them.
+func (s *Store) EditPreferences(ctx context.Context, user principal.UserID, edit PreferencesEdit) (r Preferences, err error) {
+	err = s.tx(ctx, "edit preferences", func(tx *ent.Tx) error {
+		// Two browsers may set the first preference of the user at once.
+		if err := s.lockUser(ctx, tx, user); err != nil {
+			return err
+		}
+		row, err := tx.Preferences.Query().Where(preferences.UserID(string(user))).Only(ctx)
+		if err != nil && !ent.IsNotFound(err) {
+			return err
+		}
+		r = toPreferences(row)
+		edit.Theme.apply(&r.Theme)
+		edit.StackTrace.apply(&r.StackTrace)
+		var c checker
+		choice(&c, "theme", preferences.Theme(r.Theme), Themes())
+		choice(&c, "stack_trace", preferences.StackTrace(r.StackTrace), StackTraces())
+		if err := c.err(); err != nil {
+			return err
+		}
+		r.UpdatedAt = new(s.stamp())
+		if row == nil {
+			id, err := uuid.NewV7()
+			if err != nil {
+				return err
+			}
+			return tx.Preferences.Create().SetID(id).SetUserID(string(user)).SetTheme(preferences.Theme(r.Theme)).
+				SetStackTrace(preferences.StackTrace(r.StackTrace)).SetUpdatedAt(*r.UpdatedAt).Exec(ctx)
+		}
+		return row.Update().SetTheme(preferences.Theme(r.Theme)).SetStackTrace(preferences.StackTrace(r.StackTrace)).
+			SetUpdatedAt(*r.UpdatedAt).Exec(ctx)
+	})
+	return r, err
+}
+
+// lockUser makes changes of one user wait for each other. On SQLite, every write transaction excludes all others.
+func (s *Store) lockUser(ctx context.Context, tx *ent.Tx, id principal.UserID) (err error) {
+	if s.dialect != dialect.Postgres {
+		return nil
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE", string(id))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	return rows.Err()
+}
+
+func toPreferences(row *ent.Preferences) Preferences {
+	if row == nil {
+		return Preferences{Theme: string(Themes()[0]), StackTrace: string(StackTraces()[0])}
+	}
+	return Preferences{Theme: string(row.Theme), StackTrace: string(row.StackTrace), UpdatedAt: new(utc(row.UpdatedAt))}
+}
