@@ -17,7 +17,6 @@ const (
 	signedIn = "the pages for signing in and the pages for programs have it, which work without scripts"
 	byHand   = "charts of the application are drawn over time; dashboards and the page of SQL group without time"
 	agents   = "for agents: the tools of MCP call it"
-	soon     = "the pages that call it are being written"
 	preview  = "for previews of links, and for pictures, in other programs"
 )
 
@@ -58,13 +57,7 @@ var noPage = map[string]string{
 	"OrganizationService/AcceptInvitation":                  signedIn,
 	"OrganizationService/PreviewInvitation":                 signedIn,
 	"ProductEventsService/ListProductEvents":                another,
-	"PreferencesService/GetPreferences":                     soon,
-	"PreferencesService/UpdatePreferences":                  soon,
-	"SavedViewsService/CreateSavedView":                     soon,
-	"SavedViewsService/DeleteSavedView":                     soon,
 	"SavedViewsService/GetSavedView":                        another,
-	"SavedViewsService/ListSavedViews":                      soon,
-	"SavedViewsService/UpdateSavedView":                     soon,
 	"ScrapeTargetsService/GetScrapeTarget":                  another,
 	"ServicesService/GetService":                            another,
 	"SourceCodeService/CompareSourceCommits":                agents,

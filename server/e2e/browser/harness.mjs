@@ -117,7 +117,7 @@ export async function open(executablePath, screenshots, { base, email, password 
       ['dark', 390, 844],
     ]) {
       await page.setViewportSize({ width, height });
-      await page.evaluate((t) => localStorage.setItem('theme', t), theme);
+      await page.emulateMedia({ colorScheme: theme });
       for (const [name, path] of Object.entries(pages)) {
         await page.goto(home + path);
         await settled();

@@ -215,7 +215,7 @@ export default async ({ page, context, home, settled, look, check, allow, own, f
     'dashboards-board': `/dashboards/${id}`,
     'dashboards-versions': `/dashboards/${id}/versions`,
   });
-  await page.evaluate(() => localStorage.setItem('theme', 'light'));
+  await page.emulateMedia({ colorScheme: 'light' });
   for (const [name, path] of [
     ['dashboards-edit', 'edit=1'],
     ['dashboards-widget', 'edit=1&focus=line'],

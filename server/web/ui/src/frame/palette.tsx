@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import { line } from "../parts/format";
 import { href, navigate } from "./router";
 import { times, useCall, useFrame } from "./session";
+import { addressOf, useViews, viewPages } from "../views/views";
 import { places } from "./shell";
 
 type Entry = { name: string; kind: string; to: string };
@@ -17,13 +19,14 @@ function fuzzy(text: string, search: string): number {
   return i === s.length ? 1 : 0;
 }
 
-/** Palette leads to every page and service, and to a trace by its id. */
+/** Palette leads to every page, saved view and service, and to a trace by its id. */
 export function Palette({ close }: { close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [search, setSearch] = useState("");
   const [at, setAt] = useState(0);
   const { window: w } = useFrame();
   const services = useCall("ServicesService/ListServices", { ...times(w), limit: 100 });
+  const views = useViews();
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
@@ -31,6 +34,11 @@ export function Palette({ close }: { close: () => void }) {
     const text = search.trim();
     const all: Entry[] = [
       ...places.map((p) => ({ name: p.name, kind: "Page", to: href(p.path) })),
+      ...(views.data ?? []).map((v) => ({
+        name: line(v.name ?? "", 80),
+        kind: `View of ${v.page ? viewPages[v.page] : ""}`,
+        to: addressOf(v),
+      })),
       ...(services.data?.data ?? []).map((s) => ({
         name: s.name ?? "",
         kind: "Service",
@@ -48,7 +56,7 @@ export function Palette({ close }: { close: () => void }) {
       list.push({ name: `Logs with “${text}”`, kind: "Search", to: href("/logs", { q: `"${text.replace(/["\\]/g, "\\$&")}"` }) });
     }
     return list;
-  }, [search, services.data]);
+  }, [search, services.data, views.data]);
   const go = (e: Entry | undefined): void => {
     if (!e) return;
     close();
@@ -68,8 +76,8 @@ export function Palette({ close }: { close: () => void }) {
         aria-expanded="true"
         aria-controls="found"
         aria-activedescendant={`found-${at}`}
-        aria-label="Page, service, trace id, text of a log"
-        placeholder="Page, service, trace id, text of a log"
+        aria-label="Page, view, service, trace id, text of a log"
+        placeholder="Page, view, service, trace id, text of a log"
         value={search}
         onChange={(e) => {
           setSearch(e.target.value);
@@ -87,7 +95,7 @@ export function Palette({ close }: { close: () => void }) {
         {found.map((e, i) => (
           // biome-ignore lint: the field above has the focus and the keys
           <li
-            key={`${e.kind}${e.name}`}
+            key={`${e.kind}${e.name}${e.to}`}
             id={`found-${i}`}
             role="option"
             aria-selected={i === at}
@@ -106,6 +114,7 @@ export function Palette({ close }: { close: () => void }) {
 const keys: Array<[string, string]> = [
   ["⌘K, Ctrl K", "search or jump"],
   ["/", "filter"],
+  ["↓ in an empty filter", "saved views"],
   ["t", "time"],
   ["e", "environment"],
   [".", "refresh"],

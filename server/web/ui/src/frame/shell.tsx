@@ -3,13 +3,13 @@ import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react
 import { ApiError, call, onSignedOut, watchCalls } from "../api/client";
 import { Failed, Waiting } from "../parts/states";
 import { windowOf } from "../parts/time";
-import type { Session, SessionOrganization } from "../gen/api";
+import type { Preferences, Session, SessionOrganization } from "../gen/api";
 import { pair } from "./keys";
+import { adopt, choose, themes, usePreference } from "./preferences";
 import { Help, Palette } from "./palette";
 import { change, href, Link, navigate, useAddress } from "./router";
 import { FrameContext, times, useCall, useFrame } from "./session";
 import { SignedOut } from "./signedout";
-import { type Theme, setTheme, theme } from "./theme";
 import { TimePicker } from "./timepicker";
 import "./shell.css";
 
@@ -152,6 +152,15 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
   }, [me, org, from, to, now, refresh, address.searchParams.get("env")]);
   const path = address.pathname.split("/").slice(3).join("/");
   useKeys(setOpen, refresh);
+  const user = me.user?.id ?? "";
+  const preferences = useQuery<Preferences, ApiError>({
+    queryKey: ["preferences", user],
+    queryFn: ({ signal }) => call("PreferencesService/GetPreferences", {}, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  useEffect(() => {
+    if (preferences.data) adopt(user, preferences.data);
+  }, [user, preferences.data]);
   useEffect(() => setMenu(false), [path]);
   return (
     <FrameContext.Provider value={frame}>
@@ -275,7 +284,7 @@ function Environments() {
 function Account() {
   const { me } = useFrame();
   const [open, setOpen] = useState(false);
-  const [now, setNow] = useState<Theme>(theme());
+  const now = usePreference("theme");
   const name = me.user?.name || me.user?.email || "?";
   const leave = async (): Promise<void> => {
     await fetch("/logout", { method: "POST", headers: { "Content-Type": "application/json", "X-Svc-Ui": "1" }, body: "{}" });
@@ -310,16 +319,13 @@ function Account() {
           <p className="faint clip">{me.user?.email}</p>
           <fieldset>
             <legend className="faint">Theme</legend>
-            {(["system", "light", "dark"] as const).map((t) => (
+            {themes.map((t) => (
               <button
                 key={t}
                 type="button"
                 className="button small"
                 aria-pressed={now === t}
-                onClick={() => {
-                  setTheme(t);
-                  setNow(t);
-                }}
+                onClick={() => choose(me.user?.id ?? "", "theme", t)}
               >
                 {t}
               </button>

@@ -11,6 +11,7 @@ import { times, useCall, useFrame } from "../frame/session";
 import type { Log, LogFilters, SearchLogsResponse } from "../gen/api";
 import { Context } from "../logs/context";
 import { Tail } from "../logs/tailview";
+import { Views } from "../views/save";
 import { WhereBar } from "../where/bar";
 import { logFilters, withCondition } from "../where/parse";
 import { Facets, More, NothingMatches, useRows } from "./traces";
@@ -95,6 +96,7 @@ export default function Logs() {
         <button type="button" className="button" aria-pressed={wrapped} onClick={() => change({ wrap: wrapped ? null : "1" }, true)}>
           Wrap
         </button>
+        <Views page="logs" />
       </div>
       <WhereBar
         value={q}

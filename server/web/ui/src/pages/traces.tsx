@@ -11,6 +11,7 @@ import { times, useCall, useFrame } from "../frame/session";
 import type { SearchTracesResponse, TraceFilters } from "../gen/api";
 import { isFree } from "../frame/keys";
 import { Silence } from "../frame/silence";
+import { Views } from "../views/save";
 import { WhereBar } from "../where/bar";
 import { traceFilters, traceProblem, traceWhere, withCondition } from "../where/parse";
 import "./home.css";
@@ -64,6 +65,8 @@ export default function Traces() {
     <>
       <div className="pagehead">
         <h1>Traces</h1>
+        <span className="grow" />
+        <Views page="traces" />
       </div>
       <nav className="tabs" aria-label="Views">
         {order.map((v, i) => (

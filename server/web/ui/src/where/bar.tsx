@@ -1,5 +1,8 @@
 import { useEffect, useId, useMemo, useRef, useState } from "react";
 import { times, useCall, useFrame } from "../frame/session";
+import { addressOf, useViews } from "../views/views";
+import { navigate } from "../frame/router";
+import { line } from "../parts/format";
 import { quote } from "./parse";
 import "./bar.css";
 
@@ -11,6 +14,9 @@ type Props = {
   placeholder: string;
   onSubmit: (text: string) => void;
 };
+
+/** Offer completes the text, or opens a saved view. */
+type Offer = { key: string; text: string; shown: string; note?: string; to?: string };
 
 /** The word under the cursor, and the field before its operator, when the word is a value. */
 function place(text: string, at: number): { word: string; start: number; field: string } {
@@ -35,6 +41,8 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
   const [cursor, setCursor] = useState(value.length);
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
+  const [listed, setListed] = useState(false); // ↓ in an empty bar lists the saved views
+  const saved = useViews(signal, listed);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => setText(value), [value]);
@@ -54,7 +62,15 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
     { ...times(w), signal, key, scope, limit: 20, ...(slow.word ? { search: slow.word } : {}) },
     { enabled: open && key !== "" && !fixed[slow.field.toLowerCase()], keep: false },
   );
-  const offers = useMemo(() => {
+  const offers = useMemo((): Offer[] => {
+    if (listed && !text)
+      return (saved.data ?? []).map((v) => ({
+        key: v.id ?? "",
+        text: "",
+        shown: line(v.name ?? "", 80),
+        note: v.visibility === "shared" ? "shared view" : "view",
+        to: addressOf(v),
+      }));
     const begins = (v: string): boolean => v.toLowerCase().includes(here.word.toLowerCase());
     if (here.field) {
       const known =
@@ -62,18 +78,24 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
       return known
         .filter(begins)
         .slice(0, 10)
-        .map((v) => ({ text: quote(v), shown: v }));
+        .map((v) => ({ key: v, text: quote(v), shown: v }));
     }
     if (!here.word) return [];
     const found = (keys.data?.data ?? []).map((k) => (k.scope === "resource" ? `resource.${k.key}` : `attr.${k.key}`));
     return [...builtin, ...found]
       .filter(begins)
       .slice(0, 10)
-      .map((v) => ({ text: `${v} `, shown: v }));
-  }, [here.word, here.field, slow.field, keys.data, values.data, builtin]);
+      .map((v) => ({ key: v, text: `${v} `, shown: v }));
+  }, [listed, text, saved.data, here.word, here.field, slow.field, keys.data, values.data, builtin]);
   const shown = open && offers.length > 0;
-  const take = (offer: { text: string } | undefined): void => {
+  const take = (offer: Offer | undefined): void => {
     if (!offer) return;
+    if (offer.to) {
+      setOpen(false);
+      setListed(false);
+      navigate(offer.to);
+      return;
+    }
     const tail = text.slice(cursor);
     const next = text.slice(0, here.start) + offer.text + (here.field && !tail ? " " : "") + tail;
     setText(next);
@@ -112,6 +134,7 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
             setText(e.target.value);
             setCursor(e.target.selectionStart ?? 0);
             setOpen(true);
+            setListed(false);
             setAt(-1);
           }}
           onSelect={(e) => setCursor(e.currentTarget.selectionStart ?? 0)}
@@ -120,6 +143,11 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
             if (e.key === "Escape") {
               if (shown) e.stopPropagation();
               setOpen(false);
+              setListed(false);
+            } else if (e.key === "ArrowDown" && !text && !(shown && listed)) {
+              setOpen(true);
+              setListed(true);
+              setAt(0);
             } else if (shown && e.key === "ArrowDown") setAt((at + 1) % offers.length);
             else if (shown && e.key === "ArrowUp") setAt((at - 1 + offers.length) % offers.length);
             else if (shown && (e.key === "Tab" || e.key === "Enter") && at >= 0) take(offers[at]);
@@ -127,21 +155,22 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
             if (e.key !== "Escape") e.preventDefault();
           }}
         />
-        <ul id={id} className="float" role="listbox" aria-label="Completions" hidden={!shown}>
+        <ul id={id} className="float" role="listbox" aria-label={listed ? "Saved views" : "Completions"} hidden={!shown}>
           {offers.map((o, i) => (
             // biome-ignore lint: the field has the focus and the keys
             <li
-              key={o.shown}
+              key={o.key}
               id={`${id}-${i}`}
               role="option"
               aria-selected={i === at}
-              className="mono clip"
+              className={o.to ? "row" : "mono clip"}
               onMouseDown={(e) => {
                 e.preventDefault();
                 take(o);
               }}
             >
-              {o.shown}
+              {o.to ? <span className="grow clip">{o.shown}</span> : o.shown}
+              {o.note && <span className="faint">{o.note}</span>}
             </li>
           ))}
         </ul>

@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { href, Link, useAddress } from "../../frame/router";
 import { useCall, useFrame } from "../../frame/session";
 import { Waiting } from "../../parts/states";
+import { Views } from "../../views/save";
 import ErrorGroup from "./group";
 import Groups from "./groups";
 import { Inbox } from "./inbox";
@@ -49,6 +50,8 @@ function Lists() {
     <>
       <div className="pagehead">
         <h1>Errors</h1>
+        <span className="grow" />
+        <Views page="errors" />
       </div>
       <nav className="tabs" aria-label="Parts of errors">
         {tabs.map(([key, name]) => (

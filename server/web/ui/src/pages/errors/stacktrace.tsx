@@ -1,13 +1,14 @@
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
+import { choose, usePreference } from "../../frame/preferences";
+import { useFrame } from "../../frame/session";
 import { block, line } from "../../parts/format";
 import { Copy } from "../../parts/states";
 import { folded, type Frame, frames } from "./stack";
 
-const kept = "stack";
-
 /** Stack shows a stack trace: frames of the application in full, those of libraries folded; or the text as it came. The choice is kept. */
 export function Stack({ text, why }: { text: string; why: string[] }) {
-  const [raw, setRaw] = useState(() => localStorage.getItem(kept) === "raw");
+  const { me } = useFrame();
+  const raw = usePreference("stackTrace") === "raw";
   const parts = useMemo(() => folded(frames(block(text, 50_000))), [text]);
   if (!text) {
     return why.length > 0 ? (
@@ -22,17 +23,14 @@ export function Stack({ text, why }: { text: string; why: string[] }) {
       <p className="fine">No span of this group recorded an exception with a stack trace.</p>
     );
   }
-  const choose = (to: boolean): void => {
-    setRaw(to);
-    localStorage.setItem(kept, to ? "raw" : "pretty");
-  };
+  const show = (to: "pretty" | "raw"): void => choose(me.user?.id ?? "", "stackTrace", to);
   return (
     <>
       <div className="row fine">
-        <button type="button" className="button small" aria-pressed={!raw} onClick={() => choose(false)}>
+        <button type="button" className="button small" aria-pressed={!raw} onClick={() => show("pretty")}>
           Frames
         </button>
-        <button type="button" className="button small" aria-pressed={raw} onClick={() => choose(true)}>
+        <button type="button" className="button small" aria-pressed={raw} onClick={() => show("raw")}>
           Raw
         </button>
         <span className="grow" />

@@ -4,6 +4,7 @@ import { times, useCall, useFrame } from "../../frame/session";
 import { count, line, rate, slots } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
 import { exact, iso, stamp } from "../../parts/time";
+import { Views } from "../../views/save";
 import { Funnel } from "./funnel";
 import { Paths } from "./paths";
 import "../home.css";
@@ -35,6 +36,8 @@ export default function Events({ part }: { part: string }) {
     <>
       <div className="pagehead">
         <h1>Events</h1>
+        <span className="grow" />
+        <Views page="events" />
       </div>
       <nav className="tabs" aria-label="Views of events">
         {tabs.map(([p, name]) => (

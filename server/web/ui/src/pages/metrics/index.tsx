@@ -3,6 +3,7 @@ import { change, href, useAddress } from "../../frame/router";
 import { useFrame } from "../../frame/session";
 import { line } from "../../parts/format";
 import { Empty } from "../../parts/states";
+import { Views } from "../../views/save";
 import { Catalogue, useNames } from "./catalogue";
 import { Results } from "./chart";
 import { Detail } from "./detail";
@@ -66,6 +67,7 @@ export default function Metrics() {
         <button type="button" className="button" aria-pressed={compare} onClick={() => change({ cmp: compare ? null : "prev" }, true)}>
           Compare with before
         </button>
+        <Views page="metrics" />
       </div>
       <div className="withlist">
         <Catalogue

@@ -1,15 +1,15 @@
 import { useState } from "react";
 import { href, Link } from "../../frame/router";
 import { MinPasswordLength } from "../../gen/limits";
+import { choose, themes, usePreference } from "../../frame/preferences";
 import { useAct, useFrame } from "../../frame/session";
-import { setTheme, type Theme, theme } from "../../frame/theme";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
 import { stamp, zone } from "../../parts/time";
 
 const roles: Record<string, string> = { "org:admin": "administrator", "org:member": "member" };
 
-/** Me shows the person who is signed in, and changes what is theirs: the theme of this browser and the password. */
+/** Me shows the person who is signed in, and changes what is theirs: the theme and the password. */
 export function Me() {
   const { me } = useFrame();
   return (
@@ -42,7 +42,8 @@ export function Me() {
 }
 
 function Display() {
-  const [chosen, setChosen] = useState<Theme>(theme());
+  const { me } = useFrame();
+  const chosen = usePreference("theme");
   return (
     <section className="panel">
       <header>
@@ -50,23 +51,15 @@ function Display() {
       </header>
       <div className="settingsform">
         <fieldset className="choice">
-          <legend>Theme of this browser</legend>
-          {(["system", "light", "dark"] as const).map((t) => (
+          <legend>Theme</legend>
+          {themes.map((t) => (
             <label key={t}>
-              <input
-                type="radio"
-                name="theme"
-                value={t}
-                checked={chosen === t}
-                onChange={() => {
-                  setTheme(t);
-                  setChosen(t);
-                }}
-              />
+              <input type="radio" name="theme" value={t} checked={chosen === t} onChange={() => choose(me.user?.id ?? "", "theme", t)} />
               {t === "system" ? "As the system" : t === "light" ? "Light" : "Dark"}
             </label>
           ))}
         </fieldset>
+        <p className="faint">Every browser in which you sign in has this theme.</p>
         <p className="faint">Times are in the zone of the browser, {zone()}. The hover of a time shows UTC.</p>
       </div>
     </section>

@@ -1,6 +1,6 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError, call } from "../../api/client";
-import { useAddress } from "../../frame/router";
+import { change, useAddress } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { SqlResult } from "../../gen/api";
 import { SQLMemory, SQLResult, SQLRows, SQLRowsRead, SQLTime } from "../../gen/limits";
@@ -12,6 +12,7 @@ import { Copy, Waiting } from "../../parts/states";
 import type { Table } from "../../sql/complete";
 import type { Editor } from "../../sql/sqleditor";
 import { place } from "../../sql/place";
+import { Views } from "../../views/save";
 import { Drawing } from "./drawing";
 import { Grid } from "./grid";
 import { drawn, widgetOf } from "./result";
@@ -61,12 +62,14 @@ export default function Sql() {
   useEffect(() => {
     const z = /^#z=(.+)$/.exec(location.hash)?.[1];
     if (z) void unpacked(z).then((t) => t && setTabs(t));
-    else if (asked)
+    else if (asked) {
       setTabs((t) =>
         t.list.some((x) => x.sql === asked)
           ? { ...t, at: t.list.find((x) => x.sql === asked)!.id }
-          : ((one) => ({ list: [...t.list, one], at: one.id }))(fresh(asked, t.list.length + 1)),
+          : ((one) => ({ list: [...t.list, one].slice(-20), at: one.id }))(fresh(asked, t.list.length + 1)),
       );
+      change({ sql: null }, true); // so that the same link opens it again
+    }
   }, [asked]);
   useEffect(() => {
     localStorage.setItem(store, JSON.stringify(tabs));
@@ -132,6 +135,8 @@ export default function Sql() {
     <>
       <div className="pagehead">
         <h1>SQL</h1>
+        <span className="grow" />
+        <Views page="sql" parameters={{ sql: tab.sql }} />
       </div>
       <div className="sqlpage">
         <Schema
