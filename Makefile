@@ -172,8 +172,10 @@ lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among it
 # The program that tests run as a process, built once for all test binaries. It is up to date with the sources whenever they run.
 TEST_BINARY := $(CURDIR)/.cache/test/svc
 E2E := $(filter ./... ./server/... ./server/e2e%,$(PKG))
-# The end-to-end tests take longest and often wait. They start first, and one package for each processor runs beside them.
-FIRST := $(if $(filter ./... ./server/...,$(PKG)),./server/e2e)
+# The end-to-end tests take longest and often wait. They start first, and one package for each processor runs beside them. Other packages
+# with long tests follow, so that only short ones are left when the end-to-end tests end.
+FIRST := $(if $(filter ./... ./server/...,$(PKG)),./server/e2e ./server/e2e/oracle $(addprefix ./server/,warehouse warehouse/warehousetest \
+	query/reads query/read query/engine store services services/metrics services/logs source/pack ingest))
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 PARALLEL ?= $(shell echo $$(($(PROCESSORS) + 1)))
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-observability/svc/server/demo"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // demoFlags are the flags of svc demo.
@@ -92,8 +93,6 @@ The address and the key come from the flags, else from SVC_INGEST_KEY, else from
 	return cmd
 }
 
-const maxDemoRate = 10_000
-
 func (c *cli) demoOptions(cmd *cobra.Command, f *demoFlags) (demo.Options, error) {
 	var none demo.Options
 	cfg, err := c.load(cmd)
@@ -116,8 +115,8 @@ func (c *cli) demoOptions(cmd *cobra.Command, f *demoFlags) (demo.Options, error
 		return bad("--rate must be above 0")
 	case !(f.scale > 0) || math.IsInf(f.scale, 0):
 		return bad("--scale must be above 0")
-	case rate > maxDemoRate:
-		return bad("--rate times --scale must be at most %d", maxDemoRate)
+	case rate > limits.DemoRate:
+		return bad("--rate times --scale must be at most %d", limits.DemoRate)
 	case f.until != "" && f.hours == 0:
 		return bad("--until needs --hours: it is the end of these hours")
 	case f.until != "" && f.follow:

@@ -110,7 +110,7 @@ func NewStream(cfg Config, from time.Time) *Stream {
 
 const nanosPerMinute = int64(time.Minute)
 
-// Take returns the units that are due up to until and were not returned before.
+// Take returns the units that are due before until. It returns each unit once.
 func (s *Stream) Take(until time.Time) []*Unit {
 	end := until.UnixNano()
 	for s.minute*nanosPerMinute < end {

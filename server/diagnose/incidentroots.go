@@ -52,7 +52,8 @@ func (c cluster) services() []string {
 	return out
 }
 
-// felt is how clear the changes of each service are that its callers may feel, or that explain what they feel.
+// felt scores each service by those of its changes that its callers may feel, or that explain what its callers feel. A clear change has
+// a high score.
 func (c cluster) felt() map[string]float64 {
 	out := map[string]float64{}
 	for _, s := range c.symptoms {
@@ -135,8 +136,8 @@ func (c cluster) origins(reaches func(from, to string) bool) []origin {
 	return out
 }
 
-// itself tells whether a change is one of the service itself, and not of a service below it: calls to a database or to a host that is no
-// service, or many records at a low severity.
+// itself reports whether the cause of a change lies in the service, and not in a service that it calls. Calls to a database, or to a host
+// that is no service, count as the service; so do many log records at a low severity.
 func (c cluster) itself(y symptom) bool {
 	switch y.kind {
 	case logRecords:
@@ -152,7 +153,8 @@ func (c cluster) itself(y symptom) bool {
 	return false
 }
 
-// together tells whether two changes begin and end at the same time and are of one nature, or are of one dependency.
+// together reports whether two changes belong to one fault: they concern the same dependency, or they are of one kind and begin and end at
+// the same time.
 func (s symptom) together(o symptom) bool {
 	if dependent(s.kind) && dependent(o.kind) && s.subject == o.subject {
 		return true

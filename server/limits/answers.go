@@ -18,8 +18,16 @@ const (
 	ErrorNames    = 20
 	// MetricAttributeValues is how many values of an attribute the details of a metric show.
 	MetricAttributeValues = 10
-	// VariableValues is how many values a variable of a dashboard offers.
-	VariableValues = 100
+	// VariableValues is how many values a variable of a dashboard offers, AttributeValues through how many values of an attribute a caller
+	// can page. AttributeRows is how many of the newest rows are searched for them.
+	VariableValues  = 100
+	AttributeValues = 1000
+	AttributeRows   = 200_000
+	// MapServices is how many services a service map has besides those at its edges, MapCalls how many kinds of calls of an hour it reads.
+	MapServices = 1000
+	MapCalls    = 10_000
+	// OAuthGrants is how many connected programs a list shows.
+	OAuthGrants = 200
 	// DiagnosedCauses and DiagnosedErrors are for the diagnosis of a service, ComparedCauses is for a comparison of two periods.
 	DiagnosedCauses = 8
 	DiagnosedErrors = 10
@@ -50,6 +58,11 @@ func answers() []Limit {
 		count("ErrorNames", ErrorNames, "An error is shown with at most %[1]s services and %[1]s environments."),
 		count("MetricAttributeValues", MetricAttributeValues, "An attribute of a metric is shown with at most %s values."),
 		count("VariableValues", VariableValues, "A variable of a dashboard offers at most %s values of the telemetry."),
+		count("AttributeValues", AttributeValues, "A caller can page through at most %s values of an attribute."),
+		count("AttributeRows", AttributeRows, "The values of an attribute that has no rollup come from the newest %s rows."),
+		count("MapServices", MapServices, "A service map has at most %s services besides those at its edges."),
+		count("MapCalls", MapCalls, "A service map reads at most %s pairs of services for each hour, the busiest first."),
+		count("OAuthGrants", OAuthGrants, "The list of connected programs shows the %s newest."),
 		count("DiagnosedCauses", DiagnosedCauses, "The diagnosis of a service names at most %s causes."),
 		count("DiagnosedErrors", DiagnosedErrors, "It names the %s most frequent errors."),
 		count("ComparedCauses", ComparedCauses, "A comparison of two periods names at most %s causes."),

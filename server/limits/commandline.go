@@ -20,6 +20,8 @@ const (
 	BridgeWait = 20 * time.Second
 	// CompletedNames is for the services that a shell offers.
 	CompletedNames = 1000
+	// DemoRate is the highest rate of svc demo, in requests of its shop a second.
+	DemoRate = 10_000
 	// CompletionKept is how long names for a shell are kept.
 	CompletionKept = time.Minute
 	// CompletionWait is how long a shell waits for names of the server.
@@ -36,6 +38,7 @@ func commandLine() []Limit {
 		count("BridgeRequests", BridgeRequests, "svc mcp forwards %s requests at once."),
 		lasts("BridgeWait", BridgeWait, "svc mcp tries for %s to reach a server that does not answer."),
 		count("CompletedNames", CompletedNames, "A shell completes the names of the %s busiest services."),
+		count("DemoRate", DemoRate, "svc demo sends at most %s requests of its shop a second."),
 		lasts("CompletionKept", CompletionKept, "Names that a shell completes are kept for %s."),
 		lasts("CompletionWait", CompletionWait, "A shell waits for %s at most for names of the server."),
 	}

@@ -34,12 +34,19 @@ const (
 	// RequestID is the length of an X-Request-Id that a caller gives, which is ASCII.
 	RequestID = 128
 
+	// Problems is how many problems of a body an error lists.
+	Problems = 50
+	// OAuthClients is how many registered clients are kept.
+	OAuthClients = 100_000
+
 	DefaultPage = 20
 	LargestPage = 100
 
 	// ReadTime and ReadMemory are for one read of the warehouse.
 	ReadTime   = 30 * time.Second
 	ReadMemory = 1 << 30
+	// WaitingReads is how many further reads of an organization wait for their turn.
+	WaitingReads = 200
 	// ReadsOfOrganization bounds the reads of telemetry that one organization may run at once, SQL included. With the embedded
 	// engine, a read counts until the engine has ended it, even if its caller has left.
 	ReadsOfOrganization = 6
@@ -65,11 +72,14 @@ func requests() []Limit {
 		size("ReadResult", ReadResult, "The result of a read of telemetry is at most %s."),
 		characters("IdempotencyKey", IdempotencyKey, "An `Idempotency-Key` has at most %s."),
 		characters("RequestID", RequestID, "An `X-Request-Id` has at most %s. The server replaces a longer one."),
+		count("Problems", Problems, "An error lists at most %s problems of a body, and of a dashboard."),
+		count("OAuthClients", OAuthClients, "An installation keeps at most %s registered OAuth clients."),
 		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),
 		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),
 		size("ReadMemory", ReadMemory, "A read of telemetry takes at most %s of the engine's memory."),
 		count("ReadsOfOrganization", ReadsOfOrganization, "An organization has at most %s reads of telemetry at once, SQL included."),
+		count("WaitingReads", WaitingReads, "At most %s further reads of an organization wait for their turn."),
 		lasts("ReadEnd", ReadEnd, "A cancelled read that goes on for %s makes the embedded engine restart."),
 		lasts("ReadPause", ReadPause, "After such a read, the organization begins no reads for %s."),
 	}

@@ -29,6 +29,12 @@ const (
 	DefaultPlatformEventPage = 100
 	// PlatformEndpoints is the largest number of endpoints with metrics of one account that are scraped.
 	PlatformEndpoints = 500
+	// PlatformDatabases, PlatformBranches of a database, PlatformChanges of a database and PlatformAudit entries of the audit log are read at
+	// each synchronization.
+	PlatformDatabases = 200
+	PlatformBranches  = 500
+	PlatformChanges   = 100
+	PlatformAudit     = 100
 	// ChatSync is that time for a chat workspace, and ChatPoll that for one whose provider does not tell of changes. ChatChannels is the
 	// largest number of channels in an answer.
 	ChatSync     = 6 * time.Hour
@@ -45,6 +51,9 @@ const (
 	HostingNewest       = 50
 	// PlatformToken is the length of a token of a platform.
 	PlatformToken = 4096
+	// RailwayProjects and VercelProjects are the largest numbers of projects of an account that are read.
+	RailwayProjects = 1000
+	VercelProjects  = 2000
 	// HostingText bounds a name that a platform gives.
 	HostingText = 500
 	// ChatPause is the least time between two readings of a chat workspace after deliveries. ChatWait is the pause of a message whose
@@ -97,6 +106,13 @@ const (
 	SourceQuery        = 256
 	SourceFiles        = 20
 	DefaultSourceFiles = 10
+	// SourceTerms and SourceGlob bound the terms and the glob of a query. SourceProgram bounds the instructions of its expressions, because
+	// the time of a search grows with them: x{1000} has 1,000.
+	SourceTerms   = 16
+	SourceGlob    = 256
+	SourceProgram = 2000
+	// SourceContext is how many lines a search shows before and behind a match.
+	SourceContext = 3
 	// SourceSnippets and SourceSnippet bound the places that an answer shows of a file.
 	SourceSnippets = 2
 	SourceSnippet  = 2000
@@ -143,6 +159,16 @@ const (
 
 func source() []Limit {
 	return []Limit{
+		count("SourceTerms", SourceTerms, "A search of source code has at most %s terms."),
+		size("SourceGlob", SourceGlob, "Its glob has at most %s."),
+		count("SourceProgram", SourceProgram, "Its expressions have at most %s instructions."),
+		count("SourceContext", SourceContext, "It shows %s lines before and behind a match."),
+		count("PlatformDatabases", PlatformDatabases, "At most %s databases of an account of a database platform are read."),
+		count("PlatformBranches", PlatformBranches, "At most %s branches of each database are read."),
+		count("PlatformChanges", PlatformChanges, "At most %s deploy requests of each database are read, the newest first."),
+		count("PlatformAudit", PlatformAudit, "The %s newest entries of the audit log are read at each synchronization."),
+		count("RailwayProjects", RailwayProjects, "At most %s projects of a workspace of Railway are read."),
+		count("VercelProjects", VercelProjects, "At most %s projects of an account of Vercel are read."),
 		lasts("IntegrationLogin", IntegrationLogin, "An account is connected within %s after the start."),
 		characters("ReturnTo", ReturnTo, "The path to which the browser returns after connecting an account has at most %s."),
 		size("WebhookBody", WebhookBody, "A delivery of a provider has at most %s."),

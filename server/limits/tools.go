@@ -18,6 +18,11 @@ const (
 	// SpanValue and TranscriptValue bound the texts that inspect_span and the transcript of an agent session show.
 	SpanValue       = 20_000
 	TranscriptValue = 10_000
+	// ToolRules is how many alert rules a tool reads, ToolRepositories how many repositories it lists.
+	ToolRules        = 1000
+	ToolRepositories = 500
+	// ToolValidatedWidgets is how many widgets a tool checks after it has changed them.
+	ToolValidatedWidgets = 12
 )
 
 func tools() []Limit {
@@ -34,5 +39,8 @@ func tools() []Limit {
 		characters("SpanValue", SpanValue, "A value in the answer of the tool inspect_span has at most %s. Longer ones are cut."),
 		characters("TranscriptValue", TranscriptValue,
 			"A value that a tool shows in the transcript of an agent session has at most %s. Longer ones are cut."),
+		count("ToolRules", ToolRules, "The tools for alert rules read the %s newest rules."),
+		count("ToolRepositories", ToolRepositories, "The tool list_source_repositories lists at most %s repositories."),
+		count("ToolValidatedWidgets", ToolValidatedWidgets, "After a change of a dashboard, a tool checks the data of at most %s widgets."),
 	}
 }

@@ -57,7 +57,7 @@ const (
 )
 
 // maxClients bounds the registered clients that are kept.
-const maxClients = 100_000
+const maxClients = limits.OAuthClients
 
 // Store is the part of the relational store that the authorization server needs.
 type Store interface {

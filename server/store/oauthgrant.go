@@ -247,11 +247,11 @@ func (s *Store) RevokeOAuthToken(ctx context.Context, clientID, hash string) err
 	})
 }
 
-// ListOAuthGrants lists the grants of a user that are not revoked, newest first.
+// ListOAuthGrants lists the grants of a user that are not revoked, newest first, at most limits.OAuthGrants.
 func (s *Store) ListOAuthGrants(ctx context.Context, user principal.UserID) ([]OAuthGrant, error) {
 	rows, err := s.read.OAuthGrant.Query().Where(
 		oauthgrant.UserID(string(user)), oauthgrant.RedeemedAtNotNil(), oauthgrant.RevokedAtIsNil(), oauthgrant.ExpiresAtGT(s.stamp()),
-	).Order(ent.Desc(oauthgrant.FieldCreatedAt, oauthgrant.FieldID)).Limit(200).All(ctx)
+	).Order(ent.Desc(oauthgrant.FieldCreatedAt, oauthgrant.FieldID)).Limit(limits.OAuthGrants).All(ctx)
 	return collect("list OAuth grants", toOAuthGrant, rows, err)
 }
 

@@ -21,8 +21,8 @@ import (
 var (
 	// ErrUnavailable: ClickHouse does not answer, or accepts no more statements now. Try again after RetryAfter.
 	ErrUnavailable = errors.New("warehouse unavailable")
-	// ErrBusy: the organization has as many reads in the engine as it may have, also of callers who have left. Try again after
-	// RetryAfter.
+	// ErrBusy: the organization has as many reads in the engine as it may have. Reads whose callers have left count too. Try again
+	// after RetryAfter.
 	ErrBusy = errors.New("too many reads of the organization run at once")
 	// ErrTimeout: the statement took longer than its limit.
 	ErrTimeout = errors.New("warehouse query timed out")

@@ -8,12 +8,14 @@ import (
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
 	maxDepth = 64
 	// maxProblems bounds the problems that are kept of a hostile body. Counting continues.
-	maxProblems = 50
+	maxProblems = limits.Problems
 )
 
 // Problem is one value that does not fit its field.

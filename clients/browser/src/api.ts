@@ -9,7 +9,7 @@ export type { Options, User } from "./options";
 export interface SDK {
   /** Begins. A second call does nothing. */
   init(options: Options): void;
-  /** Names the person in front of the page in place of the one before; null for nobody. */
+  /** Names the person in front of the page in place of the one before; null when the person leaves. */
   identify(user: User | null): void;
   /** Records a product event. */
   track(name: string, props?: Record<string, unknown>): void;

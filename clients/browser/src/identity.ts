@@ -43,7 +43,7 @@ export function forgetVisitor(domain: string): void {
   try {
     localStorage.removeItem(visitorKey);
   } catch {
-    // There is none.
+    // The storage holds no identity.
   }
   try {
     if (cookie()) writeCookie("", domain, 0);

@@ -122,7 +122,7 @@ export function forgetSession(): void {
   try {
     tab()?.removeItem(storageKey);
   } catch {
-    // There is none.
+    // The storage holds no session.
   }
 }
 

@@ -58,7 +58,7 @@ const secretName =
 /** In an address these are codes of a sign-in and keys of shared files. Elsewhere they are ordinary words. */
 const secretParameter = /^(sig|code|key)$/i;
 
-/** isSecret reports whether a name is that of a value nobody should see. */
+/** isSecret reports whether a name is that of a secret value. */
 export function isSecret(name: string): boolean {
   return secretName.test(name);
 }

@@ -21,7 +21,7 @@ const maxTries = 3;
 /** A browser lets a page that goes away have 64 KiB under way. Headers count too. */
 const maxKeepalive = 60 << 10;
 const maxSmall = 8 << 10;
-/** After so many batches in a row that nobody took, the page stops asking. */
+/** After so many batches in a row that the server did not take, the page stops sending. */
 const maxFailures = 3;
 /** Order of the streams when the page goes away. */
 const order: Stream[] = ["meta", "timeline", "spans", "replay"];

@@ -24,8 +24,8 @@ type Change struct {
 // Up says whether the run lies above the baseline.
 func (c Change) Up() bool { return c.Value > c.Baseline }
 
-// MinScore is the score below which a run is chance. A window of a day has some hundred series of some hundred buckets, thus about 10^5
-// places in which a run can begin: chance reaches a score of 12 in one of them once in two of such days.
+// MinScore is the score below which a run counts as chance. A day has some hundred series with some hundred buckets each, so a run can
+// begin in about 10^5 places. In every second day, one of these runs reaches a score of 12 by chance.
 const MinScore = 14
 
 // run is a part of a list of scores, with their sum.
@@ -34,8 +34,8 @@ type run struct {
 	score    float64
 }
 
-// runs returns the maximal scoring runs of a list: those whose sum no longer or shorter run around them exceeds. It is the algorithm of
-// Ruzzo and Tompa (1999), in linear time.
+// runs returns the maximal scoring runs of a list. A run is maximal when adding or removing elements at its ends does not raise its sum.
+// It is the algorithm of Ruzzo and Tompa (1999), in linear time.
 func runs(scores []float64) []run {
 	type candidate struct {
 		run

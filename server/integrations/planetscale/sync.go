@@ -6,19 +6,13 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/store"
-)
-
-// Bounds of a synchronization. What lies beyond is left out.
-const (
-	maxDatabases = 200
-	maxBranches  = 500
-	maxChanges   = 100
 )
 
 // Categories are those of events.
@@ -79,7 +73,7 @@ func (a *App) Sync(ctx context.Context, c integrations.Connection) (integrations
 		return out, err
 	}
 	out.Name, out.Target = account.Organization, new(NewTarget(c.IntegrationConnection, account))
-	found, err := pages[database](ctx, a, t.bearer(), maxDatabases, "organizations", account.Organization, "databases")
+	found, err := pages[database](ctx, a, t.bearer(), limits.PlatformDatabases, "organizations", account.Organization, "databases")
 	if err != nil {
 		return out, err
 	}
@@ -92,7 +86,7 @@ func (a *App) Sync(ctx context.Context, c integrations.Connection) (integrations
 		if d.Kind == "postgresql" {
 			row.Kind = d.Kind
 		}
-		row.Branches, err = pages[store.DatabaseBranch](ctx, a, t.bearer(), maxBranches, "organizations", account.Organization, "databases", d.Name, "branches")
+		row.Branches, err = pages[store.DatabaseBranch](ctx, a, t.bearer(), limits.PlatformBranches, "organizations", account.Organization, "databases", d.Name, "branches")
 		if err != nil {
 			return out, err
 		}
@@ -125,7 +119,7 @@ func optional(err error) error {
 
 // changes reads the deploy requests of a database, each with the state that it has now.
 func (a *App) changes(ctx context.Context, t Tokens, organization, name string) (out []store.PlatformEvent, err error) {
-	found, err := pages[deployRequest](ctx, a, t.bearer(), maxChanges, "organizations", organization, "databases", name, "deploy-requests")
+	found, err := pages[deployRequest](ctx, a, t.bearer(), limits.PlatformChanges, "organizations", organization, "databases", name, "deploy-requests")
 	for _, r := range found {
 		state := r.DeploymentState
 		if state == "" {
@@ -151,7 +145,7 @@ func (a *App) entries(ctx context.Context, t Tokens, organization string) (out [
 	var got struct {
 		Data []auditEntry `json:"data"`
 	}
-	err = a.get(ctx, t.bearer(), url.Values{"limit": {"100"}}, &got, "organizations", organization, "audit-log")
+	err = a.get(ctx, t.bearer(), url.Values{"limit": {strconv.Itoa(limits.PlatformAudit)}}, &got, "organizations", organization, "audit-log")
 	for _, e := range got.Data {
 		category, _, _ := strings.Cut(e.Action, ".")
 		if !slices.Contains(Categories(), category) || category == "deploy_request" {

@@ -13,9 +13,7 @@ import (
 )
 
 const (
-	// projectPage and mostProjects bound the list of projects.
-	projectPage  = 50
-	mostProjects = 1000
+	projectPage = 50
 	// perRequest stretches the time to the next synchronization, so that it makes no more than 90 requests in an hour. The smallest plan of
 	// Railway allows 100.
 	perRequest = 40 * time.Second
@@ -134,7 +132,7 @@ func (r *reading) workspace(ctx context.Context, out *integrations.Synced) error
 		return integrations.NewProblem(integrations.Suspended, nil, "The token no longer sees the workspace at Railway.")
 	}
 	variables := map[string]any{"workspace": r.known.Workspace, "first": projectPage}
-	for len(r.projects) < mostProjects {
+	for len(r.projects) < limits.RailwayProjects {
 		r.requests++
 		got, err := ask[struct {
 			Projects list[project] `json:"projects"`
@@ -153,7 +151,7 @@ func (r *reading) workspace(ctx context.Context, out *integrations.Synced) error
 		variables["after"] = next.EndCursor
 	}
 	return integrations.NewProblem(integrations.Upstream, nil, "The workspace has more projects than the server reads, which is %s.",
-		limits.Number(mostProjects))
+		limits.Number(limits.RailwayProjects))
 }
 
 func (r *reading) add(p project) {

@@ -19,7 +19,7 @@ const (
 	// recent is the age up to which a deployment is read at each synchronization. All of them are read once in this time.
 	recent = 24 * time.Hour
 	// mostPages bounds a list.
-	mostPages = 20
+	mostPages = limits.VercelProjects / 100
 )
 
 // Sync implements integrations.Provider.
@@ -118,7 +118,7 @@ func (s session) projects(ctx context.Context, list *store.HostingList) error {
 	})
 	if err == nil && !complete {
 		return integrations.NewProblem(integrations.Upstream, nil, "The account has more projects than the server reads, which is %s.",
-			limits.Number(mostPages*100))
+			limits.Number(limits.VercelProjects))
 	}
 	return err
 }

@@ -6,11 +6,9 @@ import (
 	"sync"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
-
-// maxWaiting bounds the statements of one organization that wait for a slot.
-const maxWaiting = 200
 
 // OrgSlots bounds the statements of one organization that run at once: one full dashboard does not hold up other organizations.
 // It is safe for concurrent use.
@@ -38,7 +36,7 @@ func (s *OrgSlots) Acquire(ctx context.Context, org principal.OrgID) (release fu
 		o = &orgSlots{slots: make(chan struct{}, s.each)}
 		s.orgs[org] = o
 	}
-	if o.users >= s.each+maxWaiting {
+	if o.users >= s.each+limits.WaitingReads {
 		s.mu.Unlock()
 		return nil, apierr.New(apierr.WarehouseQuotaExceeded, "Too many queries of this organization are waiting. Send fewer at once.")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -16,7 +17,7 @@ const CallReach = time.Hour
 const ClockSkew = 5 * time.Minute
 
 // MaxCallRows is the largest number of rows of a read of calls.
-const MaxCallRows = 10_000
+const MaxCallRows = limits.MapCalls
 
 // CallStats are the figures of the calls between two ends.
 type CallStats struct {

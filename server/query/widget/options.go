@@ -16,7 +16,7 @@ import (
 
 const (
 	// optionRows is the number of latest rows that are searched for values.
-	optionRows = 200_000
+	optionRows = limits.AttributeRows
 	// optionSlice is the last part of a window, which is read first.
 	optionSlice = time.Hour
 )

@@ -79,8 +79,8 @@ func resolve(r *svcv2.TimeRange, now time.Time) (query.Window, error) {
 	return lately(now, length), nil
 }
 
-// Unreadable describes why no widget can read a window, and names the field of the window. Both are empty for a window that a widget
-// can read, and for one that CheckRange of package definition refuses.
+// Unreadable names the field of a window that no widget can read, and says why. Both results are empty when a widget can read the window.
+// They are also empty when CheckRange of package definition already refuses the window.
 func Unreadable(r *svcv2.TimeRange) (field, problem string) {
 	field = "value"
 	length, _ := relativeLength(r.GetValue())

@@ -27,9 +27,9 @@ func New(w read.Warehouse) *Service { return &Service{warehouse: w} }
 
 const (
 	// maxRows is the number of rows from which a list of values is made.
-	maxRows = 200_000
+	maxRows = limits.AttributeRows
 	// maxDistinct is the number of values through which a caller can page.
-	maxDistinct = 1000
+	maxDistinct = limits.AttributeValues
 )
 
 // ListAttributeKeys lists keys from the rollup. For one service it lists the keys of its latest rows.

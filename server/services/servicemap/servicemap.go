@@ -23,9 +23,9 @@ const (
 	// maxEdges is the highest number of edges of one kind in an answer.
 	maxEdges = limits.MapEdges
 	// maxServices is the highest number of services in an answer besides those at its edges.
-	maxServices = 1000
+	maxServices = limits.MapServices
 	// peerRows is the number of peers to read in order to find maxEdges peers that are not services.
-	peerRows = 2000
+	peerRows = 10 * maxEdges
 )
 
 // Service implements svcv2connect.ServiceMapServiceHandler. It is safe for concurrent use.

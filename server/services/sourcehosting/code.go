@@ -27,7 +27,7 @@ func (s *Service) SearchSourceCode(ctx context.Context, req *svcv2.SearchSourceC
 		files = int(req.GetLimit())
 	}
 	query := pack.Query{
-		Text: req.GetQuery(), Path: req.GetPath(), Files: files, PerFile: limits.SourceSnippets, Context: 3, Time: limits.SourceSearchTime,
+		Text: req.GetQuery(), Path: req.GetPath(), Files: files, PerFile: limits.SourceSnippets, Context: limits.SourceContext, Time: limits.SourceSearchTime,
 	}
 	if err := query.Check(); err != nil {
 		return nil, badQuery(err)

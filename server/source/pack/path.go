@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // pathFilter is the path of a query.
@@ -34,8 +36,8 @@ func newPathFilter(path string) (pathFilter, error) {
 		}
 		return pathFilter{prefix: path}, nil
 	}
-	if len(path) > maxGlob {
-		return pathFilter{}, &QueryError{Path: true, Message: fmt.Sprintf("a glob has at most %d bytes", maxGlob)}
+	if len(path) > limits.SourceGlob {
+		return pathFilter{}, &QueryError{Path: true, Message: fmt.Sprintf("a glob has at most %d bytes", limits.SourceGlob)}
 	}
 	if strings.HasSuffix(path, "/") {
 		path += "**"

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Query asks for files. A zero takes the default of DefaultQuery, except for Text and Path.
@@ -22,8 +24,8 @@ type Query struct {
 	Files, PerFile, Context int
 	// NoContext asks for no context lines, since a zero of Context takes the default.
 	NoContext bool
-	// Time, Bytes and Matches bound the search: its duration, the text that it reads, and the lines that match, those that the answer does
-	// not have included.
+	// Time, Bytes and Matches bound the search: its duration, the text that it reads, and the lines that match. Matching lines count even
+	// when the answer leaves them out.
 	Time    time.Duration
 	Bytes   int64
 	Matches int
@@ -31,20 +33,14 @@ type Query struct {
 
 // DefaultQuery fits a caller that waits for the answer.
 func DefaultQuery() Query {
-	return Query{Files: 20, PerFile: 5, Context: 3, Time: time.Second, Bytes: 1 << 30, Matches: 200_000}
+	return Query{Files: limits.SourceFiles, PerFile: 5, Context: limits.SourceContext, Time: time.Second, Bytes: 1 << 30, Matches: 200_000}
 }
 
+// Bounds of what a caller of Search may ask for. Those of a query are in limits.
 const (
 	maxFiles   = 100
 	maxPerFile = 50
 	maxContext = 10
-	// maxText is the longest text of a query, in characters, and maxTerms bounds its terms.
-	maxText  = 1024
-	maxTerms = 16
-	// maxProgram bounds the instructions of the expressions of a query, because the time of a search grows with them: x{1000} has 1,000.
-	// maxGlob bounds a glob for the same reason.
-	maxProgram = 2000
-	maxGlob    = 256
 )
 
 func (q Query) withDefaults() Query {
@@ -119,7 +115,7 @@ func compile(q Query) (*plan, error) {
 	for _, w := range written {
 		fold = fold && !w.hasCapital()
 	}
-	room := maxProgram
+	room := limits.SourceProgram
 	seen := map[writtenTerm]bool{}
 	for _, w := range written {
 		key := writtenTerm{text: w.text, expression: w.expression}
@@ -150,8 +146,8 @@ func split(text string) ([]writtenTerm, error) {
 	if !utf8.ValidString(text) {
 		return nil, &QueryError{Message: "it is not UTF-8"}
 	}
-	if n := utf8.RuneCountInString(text); n > maxText {
-		return nil, &QueryError{Message: fmt.Sprintf("it has %d characters; at most %d are allowed", n, maxText)}
+	if n := utf8.RuneCountInString(text); n > limits.SourceQuery {
+		return nil, &QueryError{Message: fmt.Sprintf("it has %d characters; at most %d are allowed", n, limits.SourceQuery)}
 	}
 	var terms []writtenTerm
 	for pos := 0; pos < len(text); {
@@ -168,8 +164,8 @@ func split(text string) ([]writtenTerm, error) {
 		if err != "" {
 			return nil, &QueryError{Position: t.at, Message: err}
 		}
-		if terms = append(terms, t); len(terms) > maxTerms {
-			return nil, &QueryError{Position: t.at, Message: fmt.Sprintf("at most %d terms are allowed", maxTerms)}
+		if terms = append(terms, t); len(terms) > limits.SourceTerms {
+			return nil, &QueryError{Position: t.at, Message: fmt.Sprintf("at most %d terms are allowed", limits.SourceTerms)}
 		}
 		pos = end
 	}

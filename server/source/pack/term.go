@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // longLine is how much of a line an expression looks at. Package regexp cannot be stopped within a line, and its time grows with the line
@@ -77,7 +79,7 @@ func (w writtenTerm) compileExpression(fold bool, room int) (*term, error) {
 	t := &term{fold: fold || folds(tree), instructions: instructions(tree)}
 	if t.instructions > room {
 		return nil, problem(fmt.Sprintf("the regular expression is too large: it has about %d steps, and all of a query may have %d",
-			t.instructions, maxProgram))
+			t.instructions, limits.SourceProgram))
 	}
 	if t.expression, err = regexp.Compile(prefix + w.text); err != nil {
 		return nil, problem("the regular expression has an error: " + err.Error())

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -86,6 +87,7 @@ func condition(r *ruleRow) string {
 type rulesResult struct {
 	Rules   []ruleRow      `json:"rules"`
 	Total   int            `json:"total"`
+	HasMore bool           `json:"hasMore"` // older rules exist that were not read
 	Filters map[string]any `json:"filters"`
 }
 
@@ -102,7 +104,7 @@ func newListAlertRules(s *tool.Clients) (*tool.Tool, error) {
 		Name: "list_alert_rules", View: "/alerts/rules", Title: "Alert rules",
 		Description: "List alert rules with their conditions, the newest first. A rule without services looks at all of them.",
 		Run: tool.With(func(ctx context.Context, a *listRulesArgs) (*tool.Answer, error) {
-			all, err := allRules(ctx, s)
+			all, more, err := newestRules(ctx, s)
 			if err != nil {
 				return nil, err
 			}
@@ -123,9 +125,13 @@ func newListAlertRules(s *tool.Clients) (*tool.Tool, error) {
 				}
 				cells = append(cells, []string{row.ID, wording.Clip(row.Name, 120), row.Severity, condition(&row), state})
 			}
-			res.Total = len(res.Rules)
+			res.Total, res.HasMore = len(res.Rules), more
+			total := fmt.Sprint(res.Total)
+			if more {
+				total += fmt.Sprintf(" of the %s newest; older ones exist", limits.Number(limits.ToolRules))
+			}
 			text := tool.Page{
-				Scope:  []tool.Pair{tool.Labeled("Rules", fmt.Sprint(res.Total))},
+				Scope:  []tool.Pair{tool.Labeled("Rules", total)},
 				Blocks: []tool.Block{tool.Table("", "No rule matches.", []string{"id", "name", "severity", "condition", "state"}, cells)},
 			}
 			if len(res.Rules) > 0 {
@@ -145,15 +151,12 @@ func (a *listRulesArgs) matches(r *svcv2.AlertRule) bool {
 		slices.ContainsFunc(a.Services, func(name string) bool { return slices.Contains(r.GetServiceNames(), name) })
 }
 
-// mostRules bounds the rules that a tool reads.
-const mostRules = 1000
-
-func allRules(ctx context.Context, s *tool.Clients) ([]*svcv2.AlertRule, error) {
-	all, _, err := tool.Collect(ctx, nil, 0, mostRules, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AlertRule, *string, error) {
+// newestRules reads the rules of the organization; more says that older ones exist.
+func newestRules(ctx context.Context, s *tool.Clients) (all []*svcv2.AlertRule, more bool, err error) {
+	return tool.Collect(ctx, nil, 0, limits.ToolRules, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AlertRule, *string, error) {
 		res, err := s.AlertRules.ListAlertRules(ctx, &svcv2.ListAlertRulesRequest{Limit: &limit, Cursor: cursor})
 		return res.GetData(), tool.NextCursor(res), err
 	})
-	return all, err
 }
 
 type ruleResult struct {

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -86,9 +87,12 @@ func (a *updateRuleArgs) targets(ctx context.Context, s *tool.Clients) ([]string
 	if !slices.Contains(ids, "*") {
 		return ids, nil
 	}
-	all, err := allRules(ctx, s)
+	all, more, err := newestRules(ctx, s)
 	if err != nil {
 		return nil, err
+	}
+	if more {
+		return nil, a.Bad(&a.RuleIds, fmt.Sprintf("cannot be * for more than %s rules: name them.", limits.Number(limits.ToolRules)), "alrt_…")
 	}
 	ids = ids[:0]
 	for _, r := range all {

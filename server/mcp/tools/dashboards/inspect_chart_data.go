@@ -223,15 +223,12 @@ type inspectedItem struct {
 	start, end time.Time // the window of the data
 }
 
-// maxValidated is the highest number of widgets that are checked after a change.
-const maxValidated = 12
-
 // validateWidgets reads the data of widgets that were just written. A widget that cannot be read is reported. It never fails the
 // write, which is already done.
 func validateWidgets(ctx context.Context, s *tool.Clients, dashboard string, widgets []*svcv2.Widget) *validation {
-	v := &validation{Ran: true, Inspected: []inspectedItem{}, Capped: len(widgets) > maxValidated}
-	v.SkippedCount = max(len(widgets)-maxValidated, 0)
-	widgets = widgets[:min(len(widgets), maxValidated)]
+	v := &validation{Ran: true, Inspected: []inspectedItem{}, Capped: len(widgets) > limits.ToolValidatedWidgets}
+	v.SkippedCount = max(len(widgets)-limits.ToolValidatedWidgets, 0)
+	widgets = widgets[:min(len(widgets), limits.ToolValidatedWidgets)]
 	items := make([]inspectedItem, len(widgets))
 	if p, ok := principal.From(ctx); !ok || !p.Allows("dashboards", false) {
 		return &validation{Inspected: []inspectedItem{}, SkippedCount: len(widgets)}
@@ -308,7 +305,7 @@ func (v *validation) block() tool.Block {
 	}
 	heading := fmt.Sprintf("Data of the widgets: %d healthy, %d suspicious, %d broken", v.HealthyCount, v.SuspiciousCount, v.BrokenCount)
 	if v.Capped {
-		heading += fmt.Sprintf("; only the first %d were checked", maxValidated)
+		heading += fmt.Sprintf("; only the first %d were checked", limits.ToolValidatedWidgets)
 	}
 	return tool.Table(heading, "No widget has data to check.", []string{"Widget", "Title", "Panel", "Verdict", "Flags", "Note"}, cells)
 }

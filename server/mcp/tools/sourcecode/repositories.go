@@ -4,6 +4,7 @@ import (
 	"context"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 )
 
@@ -26,16 +27,13 @@ type listSourceRepositoriesArgs struct {
 	Search *string `doc:"A part of the name."`
 }
 
-// mostRepositories is the longest list that an answer has.
-const mostRepositories = 500
-
 func newListSourceRepositories(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[repositoriesResult](&tool.Tool{
 		Name: "list_source_repositories", View: page, Title: "Repositories", OpenWorld: true,
 		Description: "List the repositories whose source code the organization's connected accounts give access to.",
 		Run: tool.With(func(ctx context.Context, a *listSourceRepositoriesArgs) (*tool.Answer, error) {
 			active := "active"
-			all, more, err := tool.Collect(ctx, nil, 0, mostRepositories,
+			all, more, err := tool.Collect(ctx, nil, 0, limits.ToolRepositories,
 				func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.SourceRepository, *string, error) {
 					res, err := s.SourceHosting.ListSourceRepositories(ctx, &svcv2.ListSourceRepositoriesRequest{
 						Limit: &limit, Cursor: cursor, Search: a.Search, Status: &active,

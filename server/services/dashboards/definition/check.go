@@ -34,7 +34,7 @@ const (
 	gridColumns = limits.GridColumns
 	maxRows     = limits.GridRows
 	// maxViolations bounds the violations that are reported for a hostile definition.
-	maxViolations = 50
+	maxViolations = limits.Problems
 )
 
 const (
