@@ -1675,7 +1675,7 @@ type PlanetScaleEvent struct {
 	Source string `protobuf:"bytes,10,opt,name=source" json:"source,omitempty"`
 	// Name of the person or token at PlanetScale; null if it is not known.
 	ActorLogin *string `protobuf:"bytes,11,opt,name=actor_login,json=actorLogin" json:"actor_login,omitempty"`
-	// Page of the thing at PlanetScale; null if there is none.
+	// Web page of the changed object at PlanetScale; null without a page.
 	Url *string `protobuf:"bytes,12,opt,name=url" json:"url,omitempty"`
 	// Time of the change.
 	OccurredAt    *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=occurred_at,json=occurredAt" json:"occurred_at,omitempty"`

@@ -1085,7 +1085,7 @@ type ErrorFrameSource struct {
 	CommitSha string `protobuf:"bytes,4,opt,name=commit_sha,json=commitSha" json:"commit_sha,omitempty"`
 	// How the commit is known: `exact` if telemetry names it (vcs.ref.head.revision, deployment.commit_sha, or a commit as service.version),
 	// `tag` if a tag has the name of service.version, `deployment` if a connected hosting platform had deployed it for the service then,
-	// `branch` if none of these: the newest commit of the tracked branch, whose lines may have moved.
+	// `branch` in all other cases: the newest commit of the tracked branch, whose lines may have moved.
 	Confidence string `protobuf:"bytes,5,opt,name=confidence" json:"confidence,omitempty"`
 	// Page of the line at the source host.
 	HtmlUrl string `protobuf:"bytes,6,opt,name=html_url,json=htmlUrl" json:"html_url,omitempty"`

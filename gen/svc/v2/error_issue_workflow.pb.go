@@ -826,7 +826,7 @@ type AssignErrorIssueRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The issue, `iss_…`.
 	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
-	// The actor, `actor_…`; null for nobody.
+	// The actor, `actor_…`; null takes the assignment away.
 	ActorId       *string `protobuf:"bytes,2,opt,name=actor_id,json=actorId" json:"actor_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

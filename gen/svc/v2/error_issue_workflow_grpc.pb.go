@@ -82,7 +82,7 @@ type ErrorIssueWorkflowServiceClient interface {
 	SetErrorIssueSeverity(ctx context.Context, in *SetErrorIssueSeverityRequest, opts ...grpc.CallOption) (*ErrorIssueSeverityResult, error)
 	// Assign an error issue.
 	//
-	// Names the actor that is to solve an issue, or nobody. The state and the lease stay.
+	// Assigns an issue to an actor, or takes the assignment away. The state and the lease stay.
 	AssignErrorIssue(ctx context.Context, in *AssignErrorIssueRequest, opts ...grpc.CallOption) (*ErrorIssue, error)
 	// List the pull requests of an error issue.
 	//
@@ -340,7 +340,7 @@ type ErrorIssueWorkflowServiceServer interface {
 	SetErrorIssueSeverity(context.Context, *SetErrorIssueSeverityRequest) (*ErrorIssueSeverityResult, error)
 	// Assign an error issue.
 	//
-	// Names the actor that is to solve an issue, or nobody. The state and the lease stay.
+	// Assigns an issue to an actor, or takes the assignment away. The state and the lease stay.
 	AssignErrorIssue(context.Context, *AssignErrorIssueRequest) (*ErrorIssue, error)
 	// List the pull requests of an error issue.
 	//

@@ -1341,7 +1341,7 @@ func (x *ErrorIssueDetail) GetSuspectProblem() string {
 	return ""
 }
 
-// A commit that may have brought an error. It is a hint: nobody is assigned by it.
+// A commit that may have brought an error. It is a hint and assigns no one.
 type SuspectCommit struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Owner and name of the repository.

@@ -1169,7 +1169,7 @@ func (x *QueryRow) GetValues() []*QueryCell {
 // A value of a column.
 type QueryCell struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The value; null when there is none.
+	// The value; null without a value.
 	Value *float64 `protobuf:"fixed64,1,opt,name=value" json:"value,omitempty"`
 	// With a comparison: the value of the period before.
 	Previous *float64 `protobuf:"fixed64,2,opt,name=previous" json:"previous,omitempty"`

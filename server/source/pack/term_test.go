@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 	"testing"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // TestTermsFindWhatPackageRegexpFinds tries many small expressions on small texts. It needs no pack, so it tries more than the property of
@@ -43,7 +45,7 @@ func TestTermsFindWhatPackageRegexpFinds(t *testing.T) {
 	for range 30_000 {
 		w := writtenTerm{text: draw(random.IntN(3)), expression: true}
 		fold := random.IntN(2) == 0
-		term, err := w.compile(fold, maxProgram)
+		term, err := w.compile(fold, limits.SourceProgram)
 		if err != nil {
 			continue // it matches the empty text
 		}

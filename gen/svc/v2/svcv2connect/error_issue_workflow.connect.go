@@ -127,7 +127,7 @@ type ErrorIssueWorkflowServiceClient interface {
 	SetErrorIssueSeverity(context.Context, *v2.SetErrorIssueSeverityRequest) (*v2.ErrorIssueSeverityResult, error)
 	// Assign an error issue.
 	//
-	// Names the actor that is to solve an issue, or nobody. The state and the lease stay.
+	// Assigns an issue to an actor, or takes the assignment away. The state and the lease stay.
 	AssignErrorIssue(context.Context, *v2.AssignErrorIssueRequest) (*v2.ErrorIssue, error)
 	// List the pull requests of an error issue.
 	//
@@ -494,7 +494,7 @@ type ErrorIssueWorkflowServiceHandler interface {
 	SetErrorIssueSeverity(context.Context, *v2.SetErrorIssueSeverityRequest) (*v2.ErrorIssueSeverityResult, error)
 	// Assign an error issue.
 	//
-	// Names the actor that is to solve an issue, or nobody. The state and the lease stay.
+	// Assigns an issue to an actor, or takes the assignment away. The state and the lease stay.
 	AssignErrorIssue(context.Context, *v2.AssignErrorIssueRequest) (*v2.ErrorIssue, error)
 	// List the pull requests of an error issue.
 	//
