@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-observability/svc/server/demo"
-	"github.com/svc-observability/svc/server/limits"
 )
 
 // demoFlags are the flags of svc demo.
@@ -115,8 +114,8 @@ func (c *cli) demoOptions(cmd *cobra.Command, f *demoFlags) (demo.Options, error
 		return bad("--rate must be above 0")
 	case !(f.scale > 0) || math.IsInf(f.scale, 0):
 		return bad("--scale must be above 0")
-	case rate > limits.DemoRate:
-		return bad("--rate times --scale must be at most %d", limits.DemoRate)
+	case rate > demo.MaxRate:
+		return bad("--rate times --scale must be at most %d", demo.MaxRate)
 	case f.until != "" && f.hours == 0:
 		return bad("--until needs --hours: it is the end of these hours")
 	case f.until != "" && f.follow:

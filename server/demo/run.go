@@ -47,6 +47,9 @@ type Result struct {
 // 15 minutes before its first row.
 const MaxBack = limits.TraceRetention - time.Hour
 
+// MaxRate is the highest rate of a run, in requests of the shop a second.
+const MaxRate = limits.DemoRate
+
 const (
 	perRequest = 2000
 	liveStep   = time.Second

@@ -65,7 +65,7 @@ func TestQueryErrors(t *testing.T) {
 		"/(ab{30}){30}b{900}c{300}/": "too large",
 		`/x{1000}a/ b /y{1000}/`:     "query, character 14: the regular expression is too large: it has about 1000 steps",
 		`/\pL{1000}\pN{999}ab/`:      "too large",
-		strings.Repeat("é", 1025):    "query: it has 1025 characters; at most 1024 are allowed",
+		strings.Repeat("é", 257):     "query: it has 257 characters; at most 256 are allowed",
 		strings.Repeat("x ", 17):     "query, character 33: at most 16 terms are allowed",
 	} {
 		err := (Query{Text: text}).Check()
