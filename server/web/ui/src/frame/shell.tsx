@@ -65,6 +65,17 @@ export function Entry({ page }: { page: (path: string) => ReactNode }) {
     queryFn: ({ signal }) => call("SessionsService/GetSession", {}, { signal }),
     staleTime: 60_000,
   });
+  // Here and not in Shell, which begins anew with each organization and would adopt the same answer again, after a change.
+  const user = me.data?.user?.id ?? "";
+  const preferences = useQuery<Preferences, ApiError>({
+    queryKey: ["preferences", user],
+    queryFn: ({ signal }) => call("PreferencesService/GetPreferences", {}, { signal }),
+    enabled: user !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  useEffect(() => {
+    if (preferences.data) adopt(user, preferences.data);
+  }, [user, preferences.data]);
   const [expired, setExpired] = useState(false);
   useEffect(() => onSignedOut(() => setExpired(true)), []);
   const orgs = me.data?.organizations ?? [];
@@ -152,15 +163,6 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
   }, [me, org, from, to, now, refresh, address.searchParams.get("env")]);
   const path = address.pathname.split("/").slice(3).join("/");
   useKeys(setOpen, refresh);
-  const user = me.user?.id ?? "";
-  const preferences = useQuery<Preferences, ApiError>({
-    queryKey: ["preferences", user],
-    queryFn: ({ signal }) => call("PreferencesService/GetPreferences", {}, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  useEffect(() => {
-    if (preferences.data) adopt(user, preferences.data);
-  }, [user, preferences.data]);
   useEffect(() => setMenu(false), [path]);
   return (
     <FrameContext.Provider value={frame}>
