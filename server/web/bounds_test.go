@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A bound by hand: the attribute maxLength, a literal largest number, or a smallest number other than 0 and 1.
-var boundByHand = regexp.MustCompile(`\bmaxLength=|\bmax=(?:\{|")[\d_]|\bmin=(?:\{|")(?:[2-9]|[01]\d)`)
+// A bound by hand: the attribute maxLength, a literal largest number, also of a list, or a smallest number other than 0 and 1.
+var boundByHand = regexp.MustCompile(`\bmaxLength=|\bdisabled=\{\w+\.length >= \d|\bmax=(?:\{|")[\d_]|\bmin=(?:\{|")(?:[2-9]|[01]\d)`)
 
 // A figure in a sentence of a page, and the name of a window that a person can choose.
 var (

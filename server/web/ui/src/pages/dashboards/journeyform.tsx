@@ -1,5 +1,5 @@
 import type { FunnelStep, Widget } from "../../gen/api";
-import { DefaultPathBranches, DefaultPathHops, PathBranches, PathHops } from "../../gen/limits";
+import { DefaultPathBranches, DefaultPathHops, FunnelSteps, PathBranches, PathHops } from "../../gen/limits";
 import { keysOf } from "../../parts/choices";
 import { Field } from "../../parts/form";
 
@@ -112,7 +112,7 @@ export function JourneyForm({ widget, onChange }: { widget: Widget; onChange: Pu
         <button
           type="button"
           className="button small"
-          disabled={steps.length >= 10}
+          disabled={steps.length >= FunnelSteps}
           onClick={() => put({ steps: [...steps, { kind: "page", pagePath: "/" }] })}
         >
           + Step

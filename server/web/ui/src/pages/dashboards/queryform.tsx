@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { DashboardVariable, QueryDraft, QueryFormula, Widget } from "../../gen/api";
-import { DashboardText, DefaultListRows, GroupBy, ListRows } from "../../gen/limits";
+import { DashboardText, DefaultListRows, GroupBy, ListRows, Queries } from "../../gen/limits";
 import { Field } from "../../parts/form";
 import { line } from "../../parts/format";
 import { atMost } from "../../parts/length";
@@ -111,7 +111,7 @@ export function QueryForm({ widget, variables, onChange }: { widget: Widget; var
             <button
               type="button"
               className="button small"
-              disabled={queries.length >= 10}
+              disabled={queries.length >= Queries}
               onClick={() => put({ queries: [...queries, draftOf(free, { dataSource: queries[0]?.dataSource ?? "traces" })] })}
             >
               + Query

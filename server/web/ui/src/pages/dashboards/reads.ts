@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { useCall, useFrame } from "../../frame/session";
 import type { Dashboard, DashboardTemplatePreview, DashboardVariable, TimeRange, Widget } from "../../gen/api";
+import { SearchDashboardVariableOptionsRequest_search, VariableValues } from "../../gen/limits";
 import type { Read, Reader } from "../../grid/tile";
 import type { Options } from "../../grid/variables";
 import { iso, type Span, type Window } from "../../parts/time";
@@ -57,11 +58,16 @@ export function useOptions(board: Dashboard | null): Options {
     return function useOne(v, search, on) {
       const found = useCall(
         "DashboardDataService/SearchDashboardVariableOptions",
-        { id: board?.id ?? "", variable: v.name ?? "", timeRange: range, ...(search ? { search: search.slice(0, 256) } : {}) },
+        {
+          id: board?.id ?? "",
+          variable: v.name ?? "",
+          timeRange: range,
+          ...(search ? { search: search.slice(0, SearchDashboardVariableOptionsRequest_search.characters) } : {}),
+        },
         { enabled: on && v.type === "query" && names.has(v.name ?? "") },
       );
       const options = found.data?.data ?? [];
-      return { options, more: options.length >= 100, error: found.error?.message ?? "" };
+      return { options, more: options.length >= VariableValues, error: found.error?.message ?? "" };
     };
   }, [board?.id, names, range]);
 }

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { DashboardSection, DashboardVariable } from "../../gen/api";
-import { DashboardName, DashboardText, VariableValue } from "../../gen/limits";
+import { DashboardName, DashboardText, Sections, Tabs, VariableValue, Variables } from "../../gen/limits";
 import { freshId } from "../../grid/layout";
 import type { Definition } from "../../grid/merge";
 import { rangeName } from "../../grid/tile";
@@ -167,7 +167,7 @@ function VariableList({ all, onChange }: { all: DashboardVariable[]; onChange: (
         />
       ))}
       <div>
-        <button type="button" className="button small" disabled={all.length >= 50} onClick={add}>
+        <button type="button" className="button small" disabled={all.length >= Variables} onClick={add}>
           + Variable
         </button>
       </div>
@@ -372,7 +372,7 @@ function SectionList({ d, onChange }: { d: Definition; onChange: (d: Definition,
             label="Tabs"
             hint="Without tabs, the section is one grid."
             values={(s.tabs ?? []).map((t) => t.title || t.id || "")}
-            onChange={(names) => retab(s, i, names.slice(0, 20))}
+            onChange={(names) => retab(s, i, names.slice(0, Tabs))}
           />
           <div className="row wrap">
             <label className="row w-check">
@@ -412,7 +412,7 @@ function SectionList({ d, onChange }: { d: Definition; onChange: (d: Definition,
         <button
           type="button"
           className="button small"
-          disabled={all.length >= 50}
+          disabled={all.length >= Sections}
           onClick={() =>
             onChange({
               ...d,

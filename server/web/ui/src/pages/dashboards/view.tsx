@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { change, href, Link, navigate, useAddress } from "../../frame/router";
 import { useAct, useFrame } from "../../frame/session";
 import type { Dashboard, Widget } from "../../gen/api";
+import { DashboardName } from "../../gen/limits";
 import { keepDraft, readDraft } from "../../grid/drafts";
 import { Sections, Shelves } from "../../grid/sections";
 import { Tile } from "../../grid/tile";
@@ -90,7 +91,11 @@ export function View({ board }: { board: Dashboard }) {
                 { name: "Full screen (f)", act: () => change({ full: "1" }) },
                 { name: "Kiosk (⇧f)", act: () => change({ kiosk: "15" }) },
                 { name: "Versions (⇧v)", act: () => navigate(href(`/dashboards/${board.id}/versions`)) },
-                { name: "Duplicate", act: () => copy.mutate({ ...exported(board), name: `${(board.name ?? "").slice(0, 190)} (copy)` }) },
+                {
+                  name: "Duplicate",
+                  act: () =>
+                    copy.mutate({ ...exported(board), name: `${(board.name ?? "").slice(0, DashboardName.characters - 7)} (copy)` }),
+                },
                 {
                   name: "Export as JSON",
                   act: () => save(`${board.name ?? "dashboard"}.json`, "application/json", JSON.stringify(exported(board), null, 2)),

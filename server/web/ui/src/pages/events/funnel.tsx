@@ -2,6 +2,7 @@ import { useState } from "react";
 import { change, href, Link, useAddress } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { ProductEventFunnelStep, SearchProductEventFunnelRequest } from "../../gen/api";
+import { FunnelSteps } from "../../gen/limits";
 import { count, duration, line, percent } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
 import { stamp } from "../../parts/time";
@@ -95,7 +96,7 @@ export function Funnel() {
             <button
               type="button"
               className="button small"
-              disabled={steps.length >= 10}
+              disabled={steps.length >= FunnelSteps}
               onClick={() => set([...steps, { kind: "event", value: "" }])}
             >
               + Step

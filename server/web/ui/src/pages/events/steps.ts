@@ -1,4 +1,5 @@
 import type { ProductEventStep } from "../../gen/api";
+import { FunnelSteps, ProductEventStep_event_name, ProductEventStep_page_path } from "../../gen/limits";
 
 export type Step = { kind: "event" | "page"; value: string };
 
@@ -8,10 +9,12 @@ export const stepsOf = (text: string | null): Step[] =>
     .split("\n")
     .map((l): Step | null => {
       const m = /^(event|page):(.*)$/.exec(l);
-      return m ? { kind: m[1] as Step["kind"], value: m[2]!.slice(0, 1024) } : null;
+      if (!m) return null;
+      const kind = m[1] as Step["kind"];
+      return { kind, value: m[2]!.slice(0, (kind === "event" ? ProductEventStep_event_name : ProductEventStep_page_path).characters) };
     })
     .filter((s): s is Step => s !== null)
-    .slice(0, 10);
+    .slice(0, FunnelSteps);
 
 export const stepsText = (steps: Step[]): string => steps.map((s) => `${s.kind}:${s.value.replace(/\n/g, " ")}`).join("\n");
 
