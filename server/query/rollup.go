@@ -141,6 +141,26 @@ func InOperationHours(f Filter) bool { return f.only(inOperationHours) }
 // InLogMinutes reports whether log_minutes has every field of a filter.
 func InLogMinutes(f Filter) bool { return f.only(inLogMinutes) }
 
+// InErrors reports whether error_events has every field of a filter on spans, in columns of the same names.
+func InErrors(f Filter) bool {
+	return f.only(func(f Field) bool {
+		switch f.Key {
+		case "span.name", "duration", "trace.id", "span.id":
+			return f.Scope == Builtin
+		default:
+			return RollupColumn(Traces, f) != ""
+		}
+	})
+}
+
+// InValueRollup reports whether the rows from which values are listed cheaply have every field of a filter.
+func InValueRollup(s Source, f Filter) bool {
+	return f.only(func(f Field) bool { return RollupColumn(s, f) != "" })
+}
+
+// InEvents reports whether product events have every field of a filter themselves, without their sessions.
+func InEvents(f Filter) bool { return f.only(func(f Field) bool { return !identity(f) }) }
+
 // only reports whether held is true for all fields of the filter.
 func (f Filter) only(held func(Field) bool) bool {
 	for m := range f.Matches {

@@ -147,7 +147,7 @@ func Explain(err error, tag apierr.Tag) error {
 	case field == "group_by[0]":
 		field = "group_by"
 	}
-	return (&Invalid{Field: field, Message: bad.Message}).API(tag)
+	return (&Invalid{Field: field, Message: bad.Message, Reason: bad.Reason}).API(tag)
 }
 
 // ExplainAll adds a tag to an *Invalid of a request with several queries.

@@ -84,7 +84,7 @@ func (s SignalQuery) Request() (*Request, error) {
 	}
 	where, err := ParseWhere(s.Source, s.Where)
 	if err != nil {
-		return nil, invalid("where", "cannot be read: %s", err)
+		return nil, BadWhere("where", err)
 	}
 	spec := Spec{
 		Source:      s.Source,

@@ -39,7 +39,7 @@ func queryFromProto(path string, in *svcv2.QuerySpec) (Query, error) {
 	}
 	where, err := ParseWhere(q.Source, in.GetWhere())
 	if err != nil {
-		return q, invalid(path+".where", "cannot be read: %s", err)
+		return q, BadWhere(path+".where", err)
 	}
 	tree := Filter{}
 	if in.GetFilter() != nil {

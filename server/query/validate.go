@@ -17,13 +17,18 @@ import (
 type Invalid struct {
 	Field   string
 	Message string
+	// Reason is the fault of a text and its place in it, which API repeats among the violations. It is empty for other faults.
+	Reason string
 }
 
 func (e *Invalid) Error() string { return e.Field + ": " + e.Message }
 
 // API is the error for callers of an operation. It has the tag of that operation.
 func (e *Invalid) API(tag apierr.Tag) error {
-	return apierr.New(tag, "`"+e.Field+"` "+e.Message, apierr.Param(e.Field))
+	if e.Reason == "" {
+		return apierr.New(tag, "`"+e.Field+"` "+e.Message, apierr.Param(e.Field))
+	}
+	return apierr.New(tag, "`"+e.Field+"` "+e.Message, apierr.Param(e.Field), apierr.Violations(apierr.Violation{Field: e.Field, Message: e.Reason}))
 }
 
 func invalid(field, format string, args ...any) *Invalid {

@@ -26,6 +26,7 @@ import (
 	"github.com/svc-observability/svc/server/rpc/loopback"
 	"github.com/svc-observability/svc/server/rpc/rpctest"
 	"github.com/svc-observability/svc/server/services/agentsessions"
+	"github.com/svc-observability/svc/server/services/attributes"
 	"github.com/svc-observability/svc/server/services/catalog"
 	"github.com/svc-observability/svc/server/services/diagnosis"
 	"github.com/svc-observability/svc/server/services/errorevents"
@@ -57,6 +58,8 @@ type filtered struct {
 	product    svcv2.ProductEventsServiceClient
 	analytics  svcv2.ProductEventAnalyticsServiceClient
 	diagnosis  svcv2.DiagnosisServiceClient
+	errors     svcv2.ErrorEventsServiceClient
+	values     svcv2.AttributesServiceClient
 	assistants http.Handler
 	widgets    *widget.Resolver
 	ctx        context.Context
@@ -97,7 +100,10 @@ func (f *filtered) open(t testing.TB, w *warehouse.Warehouse) {
 	mux.Handle(svcv2connect.NewMetricsServiceHandler(metrics.New(w, e), chain.Options()...))
 	mux.Handle(svcv2connect.NewProductEventsServiceHandler(productevents.New(w), chain.Options()...))
 	mux.Handle(svcv2connect.NewProductEventAnalyticsServiceHandler(productanalytics.New(e), chain.Options()...))
+	mux.Handle(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(w, nil, time.Now), chain.Options()...))
+	mux.Handle(svcv2connect.NewAttributesServiceHandler(attributes.New(w), chain.Options()...))
 	conn := loopback.Conn(mux)
+	f.errors, f.values = svcv2.NewErrorEventsServiceClient(conn), svcv2.NewAttributesServiceClient(conn)
 	f.metrics, f.product = svcv2.NewMetricsServiceClient(conn), svcv2.NewProductEventsServiceClient(conn)
 	f.analytics, f.diagnosis = svcv2.NewProductEventAnalyticsServiceClient(conn), svcv2.NewDiagnosisServiceClient(conn)
 	f.traces, f.logs = svcv2.NewTracesServiceClient(conn), svcv2.NewLogsServiceClient(conn)
@@ -430,6 +436,9 @@ func (f *filtered) checkTree(t testing.TB, r *rand.Rand, source string, filter t
 	if source == spanSource || source == logSource {
 		agree(t, "the list of a widget", where, ids(want), f.ofList(t, source, where))
 	}
+	if source == spanSource || source == logSource {
+		agree(t, "the values of services", where, counted, f.ofValues(t, source, where))
+	}
 	switch source {
 	case metricSource:
 		f.checkPointsText(t, where, want)
@@ -446,8 +455,10 @@ func (f *filtered) checkTree(t testing.TB, r *rand.Rand, source string, filter t
 			StartTime: f.start, EndTime: f.end, Aggregation: "count", Where: &where,
 		}))
 		agree(t, "the series with text", where, float64(len(want)), ofSeries(series.GetSeries()))
+		f.checkRecordsText(t, where, want)
 		return len(want)
 	}
+	f.checkSpansText(t, where, want)
 	groups := must[*svcv2.TraceBreakdown](t, where)(f.traces.QueryTraceBreakdown(f.ctx, &svcv2.QueryTraceBreakdownRequest{
 		StartTime: f.start, EndTime: f.end, Aggregation: "count", GroupBy: "service", Where: &where,
 	}))

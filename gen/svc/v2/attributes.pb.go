@@ -312,7 +312,9 @@ type ListAttributeValuesRequest struct {
 	// Page size, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,9,opt,name=limit" json:"limit,omitempty"`
 	// The `next_cursor` of the previous page; left out for the first.
-	Cursor        *string `protobuf:"bytes,10,opt,name=cursor" json:"cursor,omitempty"`
+	Cursor *string `protobuf:"bytes,10,opt,name=cursor" json:"cursor,omitempty"`
+	// Further conditions on the rows, as text in the query language.
+	Where         *string `protobuf:"bytes,11,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -413,6 +415,13 @@ func (x *ListAttributeValuesRequest) GetLimit() int32 {
 func (x *ListAttributeValuesRequest) GetCursor() string {
 	if x != nil && x.Cursor != nil {
 		return *x.Cursor
+	}
+	return ""
+}
+
+func (x *ListAttributeValuesRequest) GetWhere() string {
+	if x != nil && x.Where != nil {
+		return *x.Where
 	}
 	return ""
 }
@@ -592,7 +601,7 @@ const file_svc_v2_attributes_proto_rawDesc = "" +
 	"\x05scope\x18\x03 \x01(\tB.\xfa\xf9\x18*\x1a\bresource\x1a\x04span\x1a\x03log\x1a\x06metric\x1a\x05event\x1a\x04linkR\x05scope\x12V\n" +
 	"\vvalue_types\x18\x04 \x03(\tB5\xfa\xf9\x181\x1a\x06string\x1a\x03int\x1a\x06double\x1a\x04bool\x1a\x05bytes\x1a\x05array\x1a\x06kvlistR\n" +
 	"valueTypes\x12\x14\n" +
-	"\x05count\x18\x05 \x01(\x01R\x05count\"\xac\x04\n" +
+	"\x05count\x18\x05 \x01(\x01R\x05count\"\x86\x05\n" +
 	"\x1aListAttributeValuesRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -606,7 +615,8 @@ const file_svc_v2_attributes_proto_rawDesc = "" +
 	"metricName\x12$\n" +
 	"\x05limit\x18\t \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\n" +
-	" \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\"\xca\x01\n" +
+	" \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12X\n" +
+	"\x05where\x18\v \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\"\xca\x01\n" +
 	"\x1bListAttributeValuesResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12*\n" +

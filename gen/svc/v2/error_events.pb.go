@@ -139,7 +139,9 @@ type SearchErrorEventsRequest struct {
 	// Conditions. Without any, every error matches.
 	Filters *ErrorEventFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
 	// The sort key, highest first: `count` (the default), `estimated_count`, `last_seen` or `first_seen`.
-	OrderBy       *string `protobuf:"bytes,6,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
+	OrderBy *string `protobuf:"bytes,6,opt,name=order_by,json=orderBy" json:"order_by,omitempty"`
+	// Further conditions on the failed spans, as text in the query language, for example `attr.cart.size > 10 OR span.kind = Server`.
+	Where         *string `protobuf:"bytes,7,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -212,6 +214,13 @@ func (x *SearchErrorEventsRequest) GetFilters() *ErrorEventFilters {
 func (x *SearchErrorEventsRequest) GetOrderBy() string {
 	if x != nil && x.OrderBy != nil {
 		return *x.OrderBy
+	}
+	return ""
+}
+
+func (x *SearchErrorEventsRequest) GetWhere() string {
+	if x != nil && x.Where != nil {
+		return *x.Where
 	}
 	return ""
 }
@@ -1569,7 +1578,7 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\x0eexception_type\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\rexceptionType\x12'\n" +
 	"\x06search\x18\x05 \x01(\tB\x0f\xbaH\ar\x05\x10\x01\x18\xe8\a\xaa\x01\x02\b\x01R\x06search\x12J\n" +
 	"\x12fingerprint_hashes\x18\x06 \x03(\tB\x1b\xbaH\x18\x92\x01\x15\x10d\"\x11r\x0f2\r^[0-9]{1,20}$R\x11fingerprintHashes\x12\"\n" +
-	"\troot_only\x18\a \x01(\bB\x05\xaa\x01\x02\b\x01R\brootOnly\"\xec\x02\n" +
+	"\troot_only\x18\a \x01(\bB\x05\xaa\x01\x02\b\x01R\brootOnly\"\xc6\x03\n" +
 	"\x18SearchErrorEventsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1578,7 +1587,8 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x123\n" +
 	"\afilters\x18\x05 \x01(\v2\x19.svc.v2.ErrorEventFiltersR\afilters\x12T\n" +
 	"\border_by\x18\x06 \x01(\tB9\xbaH1r/R\x05countR\x0festimated_countR\tlast_seenR\n" +
-	"first_seen\xaa\x01\x02\b\x01R\aorderBy\"\xe4\x01\n" +
+	"first_seen\xaa\x01\x02\b\x01R\aorderBy\x12X\n" +
+	"\x05where\x18\a \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\"\xe4\x01\n" +
 	"\x19SearchErrorEventsResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12&\n" +

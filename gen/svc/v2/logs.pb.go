@@ -37,7 +37,9 @@ type SearchLogsRequest struct {
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	// Conditions. Without any, every record matches.
-	Filters       *LogFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
+	Filters *LogFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
+	// Further conditions, as text in the query language.
+	Where         *string `protobuf:"bytes,6,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -107,6 +109,13 @@ func (x *SearchLogsRequest) GetFilters() *LogFilters {
 	return nil
 }
 
+func (x *SearchLogsRequest) GetWhere() string {
+	if x != nil && x.Where != nil {
+		return *x.Where
+	}
+	return ""
+}
+
 // Selects the log records to count.
 type SearchLogFacetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -115,7 +124,9 @@ type SearchLogFacetsRequest struct {
 	// End of the window, inclusive, after `start_time` and at most 7 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Conditions. Without any, every record matches.
-	Filters       *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
+	Filters *LogFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
+	// Further conditions, as text in the query language.
+	Where         *string `protobuf:"bytes,4,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,6 +182,13 @@ func (x *SearchLogFacetsRequest) GetFilters() *LogFilters {
 	return nil
 }
 
+func (x *SearchLogFacetsRequest) GetWhere() string {
+	if x != nil && x.Where != nil {
+		return *x.Where
+	}
+	return ""
+}
+
 // Selects the log records in which to find patterns.
 type SearchLogPatternsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -186,7 +204,9 @@ type SearchLogPatternsRequest struct {
 	MaxPatterns *int32 `protobuf:"varint,5,opt,name=max_patterns,json=maxPatterns" json:"max_patterns,omitempty"`
 	// The window to compare with. `previous` is the window of the same length before this one; `none` means no comparison. `previous`
 	// when left out.
-	Baseline      *string `protobuf:"bytes,6,opt,name=baseline" json:"baseline,omitempty"`
+	Baseline *string `protobuf:"bytes,6,opt,name=baseline" json:"baseline,omitempty"`
+	// Further conditions, as text in the query language.
+	Where         *string `protobuf:"bytes,7,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -259,6 +279,13 @@ func (x *SearchLogPatternsRequest) GetMaxPatterns() int32 {
 func (x *SearchLogPatternsRequest) GetBaseline() string {
 	if x != nil && x.Baseline != nil {
 		return *x.Baseline
+	}
+	return ""
+}
+
+func (x *SearchLogPatternsRequest) GetWhere() string {
+	if x != nil && x.Where != nil {
+		return *x.Where
 	}
 	return ""
 }
@@ -494,19 +521,21 @@ var File_svc_v2_logs_proto protoreflect.FileDescriptor
 
 const file_svc_v2_logs_proto_rawDesc = "" +
 	"\n" +
-	"\x11svc/v2/logs.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x16svc/v2/log_reads.proto\x1a\x18svc/v2/log_filters.proto\x1a\x17svc/v2/log_series.proto\"\x88\x02\n" +
+	"\x11svc/v2/logs.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x16svc/v2/log_reads.proto\x1a\x18svc/v2/log_filters.proto\x1a\x17svc/v2/log_series.proto\"\xdf\x02\n" +
 	"\x11SearchLogsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12$\n" +
 	"\x05limit\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12,\n" +
-	"\afilters\x18\x05 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\"\xc8\x01\n" +
+	"\afilters\x18\x05 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\x12U\n" +
+	"\x05where\x18\x06 \x01(\tB?\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18.\",body contains \"declined\" OR severity = ERROR\xaa\x01\x02\b\x01R\x05where\"\x9f\x02\n" +
 	"\x16SearchLogFacetsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12,\n" +
-	"\afilters\x18\x03 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\"\xe9\x02\n" +
+	"\afilters\x18\x03 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\x12U\n" +
+	"\x05where\x18\x04 \x01(\tB?\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18.\",body contains \"declined\" OR severity = ERROR\xaa\x01\x02\b\x01R\x05where\"\xc0\x03\n" +
 	"\x18SearchLogPatternsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -515,7 +544,8 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"\vsample_size\x18\x04 \x01(\x05B\x10\xbaH\b\x1a\x06\x18І\x03(d\xaa\x01\x02\b\x01R\n" +
 	"sampleSize\x122\n" +
 	"\fmax_patterns\x18\x05 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\xc8\x01(\x01\xaa\x01\x02\b\x01R\vmaxPatterns\x126\n" +
-	"\bbaseline\x18\x06 \x01(\tB\x1a\xbaH\x12r\x10R\bpreviousR\x04none\xaa\x01\x02\b\x01R\bbaseline\"\x9c\x01\n" +
+	"\bbaseline\x18\x06 \x01(\tB\x1a\xbaH\x12r\x10R\bpreviousR\x04none\xaa\x01\x02\b\x01R\bbaseline\x12U\n" +
+	"\x05where\x18\a \x01(\tB?\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18.\",body contains \"declined\" OR severity = ERROR\xaa\x01\x02\b\x01R\x05where\"\x9c\x01\n" +
 	"\x12SearchLogsResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12\x1f\n" +
@@ -547,19 +577,19 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aE\n" +
 	"\x17ResourceAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\x8f\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xd3\n" +
 	"\n" +
-	"\vLogsService\x12\xe1\x01\n" +
+	"\vLogsService\x12\xf8\x01\n" +
 	"\n" +
-	"SearchLogs\x12\x19.svc.v2.SearchLogsRequest\x1a\x1a.svc.v2.SearchLogsResponse\"\x9b\x01\xf2\xf9\x18}\n" +
+	"SearchLogs\x12\x19.svc.v2.SearchLogsRequest\x1a\x1a.svc.v2.SearchLogsResponse\"\xb2\x01\xf2\xf9\x18\x93\x01\n" +
 	"\n" +
-	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidErrorJ\vsearch_logsJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/search\x12~\n" +
+	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x14LogQueryInvalidErrorJ\vsearch_logsJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/search\x12~\n" +
 	"\x06GetLog\x12\x15.svc.v2.GetLogRequest\x1a\v.svc.v2.Log\"P\xf2\xf9\x187\n" +
-	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xdb\x01\n" +
-	"\x11SearchLogPatterns\x12 .svc.v2.SearchLogPatternsRequest\x1a\x16.svc.v2.LogPatternList\"\x8b\x01\xf2\xf9\x18d\n" +
-	"\x11searchLogPatterns\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorJ\x11mine_log_patternsP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/logs/patterns/search\x12\xba\x01\n" +
-	"\x0fSearchLogFacets\x12\x1e.svc.v2.SearchLogFacetsRequest\x1a\x11.svc.v2.FacetList\"t\xf2\xf9\x18O\n" +
-	"\x0fsearchLogFacets\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/logs/facets/search\x12\xff\x01\n" +
+	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xf1\x01\n" +
+	"\x11SearchLogPatterns\x12 .svc.v2.SearchLogPatternsRequest\x1a\x16.svc.v2.LogPatternList\"\xa1\x01\xf2\xf9\x18z\n" +
+	"\x11searchLogPatterns\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x14LogQueryInvalidErrorJ\x11mine_log_patternsP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/logs/patterns/search\x12\xd1\x01\n" +
+	"\x0fSearchLogFacets\x12\x1e.svc.v2.SearchLogFacetsRequest\x1a\x11.svc.v2.FacetList\"\x8a\x01\xf2\xf9\x18e\n" +
+	"\x0fsearchLogFacets\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x14LogQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1b:\x01*\"\x16/v2/logs/facets/search\x12\xff\x01\n" +
 	"\x12QueryLogTimeseries\x12!.svc.v2.QueryLogTimeseriesRequest\x1a\x15.svc.v2.LogTimeseries\"\xae\x01\xf2\xf9\x18\x8b\x01\n" +
 	"\x12queryLogTimeseries\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x14LogQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/v2/logs/timeseries\x12\xfe\x01\n" +
 	"\x11QueryLogBreakdown\x12 .svc.v2.QueryLogBreakdownRequest\x1a\x14.svc.v2.LogBreakdown\"\xb0\x01\xf2\xf9\x18\x8e\x01\n" +

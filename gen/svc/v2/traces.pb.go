@@ -37,7 +37,9 @@ type SearchTracesRequest struct {
 	// The `next_cursor` of the previous page; left out for the first.
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	// Conditions. Without any, every trace matches.
-	Filters       *TraceFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
+	Filters *TraceFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
+	// Further conditions, as text in the query language. One span of the trace must meet them and the filters.
+	Where         *string `protobuf:"bytes,6,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -105,6 +107,13 @@ func (x *SearchTracesRequest) GetFilters() *TraceFilters {
 		return x.Filters
 	}
 	return nil
+}
+
+func (x *SearchTracesRequest) GetWhere() string {
+	if x != nil && x.Where != nil {
+		return *x.Where
+	}
+	return ""
 }
 
 // A page of traces.
@@ -188,7 +197,9 @@ type SearchTraceFacetsRequest struct {
 	// End of the window, inclusive, after `start_time` and at most 7 days later.
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Conditions. Without any, every span matches.
-	Filters       *TraceFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
+	Filters *TraceFilters `protobuf:"bytes,3,opt,name=filters" json:"filters,omitempty"`
+	// Further conditions, as text in the query language.
+	Where         *string `protobuf:"bytes,4,opt,name=where" json:"where,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -242,6 +253,13 @@ func (x *SearchTraceFacetsRequest) GetFilters() *TraceFilters {
 		return x.Filters
 	}
 	return nil
+}
+
+func (x *SearchTraceFacetsRequest) GetWhere() string {
+	if x != nil && x.Where != nil {
+		return *x.Where
+	}
+	return ""
 }
 
 // One trace, seen from its root span.
@@ -922,26 +940,28 @@ var File_svc_v2_traces_proto protoreflect.FileDescriptor
 
 const file_svc_v2_traces_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x1fsvc/v2/trace_distribution.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x19svc/v2/trace_series.proto\"\x8c\x02\n" +
+	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x1fsvc/v2/trace_distribution.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x19svc/v2/trace_series.proto\"\xe6\x02\n" +
 	"\x13SearchTracesRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12$\n" +
 	"\x05limit\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12.\n" +
-	"\afilters\x18\x05 \x01(\v2\x14.svc.v2.TraceFiltersR\afilters\"\xa7\x01\n" +
+	"\afilters\x18\x05 \x01(\v2\x14.svc.v2.TraceFiltersR\afilters\x12X\n" +
+	"\x05where\x18\x06 \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\"\xa7\x01\n" +
 	"\x14SearchTracesResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12(\n" +
 	"\x04data\x18\x02 \x03(\v2\x14.svc.v2.TraceSummaryR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xcc\x01\n" +
+	"nextCursor\"\xa6\x02\n" +
 	"\x18SearchTraceFacetsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
 	"\bend_time\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\aendTime\x12.\n" +
-	"\afilters\x18\x03 \x01(\v2\x14.svc.v2.TraceFiltersR\afilters\"\x97\x06\n" +
+	"\afilters\x18\x03 \x01(\v2\x14.svc.v2.TraceFiltersR\afilters\x12X\n" +
+	"\x05where\x18\x04 \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\"\x97\x06\n" +
 	"\fTraceSummary\x12F\n" +
 	"\x02id\x18\x01 \x01(\tB6\xfa\xf9\x182\" 4bf92f3577b34da6a3ce929d0e0e4736B\x0e^[0-9a-f]{32}$R\x02id\x12#\n" +
 	"\x06object\x18\x02 \x01(\tB\v\xfa\xf9\x18\a\x1a\x05traceR\x06object\x12A\n" +
@@ -1033,10 +1053,10 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"attributes\x1a=\n" +
 	"\x0fAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xbf\x10\n" +
-	"\rTracesService\x12\x82\x02\n" +
-	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xb6\x01\xf2\xf9\x18\x95\x01\n" +
-	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xe0\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xf0\x10\n" +
+	"\rTracesService\x12\x9a\x02\n" +
+	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xce\x01\xf2\xf9\x18\xad\x01\n" +
+	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x16TraceQueryInvalidErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xe0\x01\n" +
 	"\x0fSummarizeTraces\x12\x1e.svc.v2.SummarizeTracesRequest\x1a\x1f.svc.v2.SummarizeTracesResponse\"\x8b\x01\xf2\xf9\x18\x86\x01\n" +
 	"\x0fsummarizeTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError8\x01J\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x12\xa5\x01\n" +
 	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"q\xf2\xf9\x18P\n" +
@@ -1044,9 +1064,9 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"~\xf2\xf9\x18M\n" +
 	"\agetSpan\x12\x06traces\x18\x012\x15ParameterInvalidError2\x11SpanNotFoundErrorJ\finspect_spanP\x01\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\xeb\x01\n" +
 	"\x10GetTraceSkeleton\x12\x1f.svc.v2.GetTraceSkeletonRequest\x1a\x15.svc.v2.TraceSkeleton\"\x9e\x01\xf2\xf9\x18t\n" +
-	"\x10getTraceSkeleton\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x12CursorInvalidErrorP\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v2/traces/{trace_id}/skeleton\x12\xc4\x01\n" +
-	"\x11SearchTraceFacets\x12 .svc.v2.SearchTraceFacetsRequest\x1a\x11.svc.v2.FacetList\"z\xf2\xf9\x18S\n" +
-	"\x11searchTraceFacets\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeErrorP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/traces/facets/search\x12\x8d\x02\n" +
+	"\x10getTraceSkeleton\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x12CursorInvalidErrorP\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v2/traces/{trace_id}/skeleton\x12\xdd\x01\n" +
+	"\x11SearchTraceFacets\x12 .svc.v2.SearchTraceFacetsRequest\x1a\x11.svc.v2.FacetList\"\x92\x01\xf2\xf9\x18k\n" +
+	"\x11searchTraceFacets\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/traces/facets/search\x12\x8d\x02\n" +
 	"\x14QueryTraceTimeseries\x12#.svc.v2.QueryTraceTimeseriesRequest\x1a\x17.svc.v2.TraceTimeseries\"\xb6\x01\xf2\xf9\x18\x91\x01\n" +
 	"\x14queryTraceTimeseries\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2!TelemetryBucketCountTooLargeError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1a:\x01*\"\x15/v2/traces/timeseries\x12\x8c\x02\n" +
 	"\x13QueryTraceBreakdown\x12\".svc.v2.QueryTraceBreakdownRequest\x1a\x16.svc.v2.TraceBreakdown\"\xb8\x01\xf2\xf9\x18\x94\x01\n" +

@@ -17,8 +17,10 @@ type AttributeValueList struct {
 	Field *query.Field
 	Scope query.Scope
 	// Search is text that a value contains. Letter case does not matter.
-	Search               string
-	ServiceName, Metric  string
+	Search              string
+	ServiceName, Metric string
+	// Filter must hold for the rows.
+	Filter               query.Filter
 	MaxRows, MaxDistinct int
 }
 
@@ -51,6 +53,7 @@ func AttributeValues(l AttributeValueList) sqlbuild.Statement {
 	if l.Metric != "" {
 		c.Add("MetricName = %s", b.Bind("metric", "String", l.Metric))
 	}
+	c = c.With(query.FilterSQL(b, l.Source, l.Filter)...)
 	value := keysOf(l.Source, l.Scope)
 	if l.Field != nil {
 		text, present := query.TextSQL(b, l.Source, *l.Field)
@@ -117,6 +120,7 @@ func RolledUpValues(l AttributeValueList) sqlbuild.Statement {
 	if l.ServiceName != "" {
 		c.Add("ServiceName = %s", b.Bind("service", "String", l.ServiceName))
 	}
+	c = c.With(query.FilterSQL(b, l.Source, l.Filter)...)
 	column := query.RollupColumn(l.Source, *l.Field)
 	c.Add("%s != ''", column)
 	if l.Search != "" {

@@ -18,6 +18,8 @@ type ErrorFilters struct {
 	RootOnly     bool
 	// Logs keeps the exceptions of log records, too.
 	Logs bool
+	// Where must hold for the span of an error, so it goes with errors of spans alone.
+	Where query.Filter
 }
 
 // Fingerprints reads the hashes of error issues. Issues of other kinds have texts, which are left out. The list is never nil, so that an
@@ -50,12 +52,38 @@ func (f ErrorFilters) add(b *sqlbuild.Builder, c *sqlbuild.Conditions) {
 }
 
 func errorConditions(b *sqlbuild.Builder, w query.Window, f ErrorFilters) sqlbuild.Conditions {
-	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	within := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
+	c := within.With()
 	if !f.Logs {
 		c.Add("Source = ''") // errors of spans
 	}
 	f.add(b, &c)
-	return c
+	return c.With(f.ofSpans(b, within)...)
+}
+
+// ofSpans prints Where, after add bound the other conditions. Errors have some of the columns of their spans. The others are read from
+// the failed spans, which can lie on other shards: errors that an upgrade added do not lie beside their spans.
+func (f ErrorFilters) ofSpans(b *sqlbuild.Builder, within sqlbuild.Conditions) sqlbuild.Conditions {
+	where := query.FilterSQL(b, query.Traces, f.Where)
+	if len(where) == 0 || query.InErrors(f.Where) {
+		return where
+	}
+	c := within.With("StatusCode = 'Error'")
+	for _, known := range []struct {
+		value     *string
+		condition string
+	}{
+		{f.ServiceName, "ServiceName = {service_name:String}"},
+		{f.DeploymentEnvironment, "Environment = {deployment_environment:String}"},
+		{f.ServiceNamespace, "ServiceNamespace = {service_namespace:String}"},
+	} {
+		if known.value != nil {
+			c = c.With(known.condition)
+		}
+	}
+	return sqlbuild.Conditions{
+		"(TraceId, SpanId) GLOBAL IN (\n        SELECT TraceId, SpanId FROM spans\n        WHERE " + c.With(where...).Join(10) + ")",
+	}
 }
 
 // ErrorGroupRow is a row of ErrorGroups.

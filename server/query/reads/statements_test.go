@@ -105,6 +105,8 @@ func cases() map[string]sqlbuild.Statement {
 		"counted_calls":               CountedCalls([]CallHourCount{{Hour: w.Start, CountedAt: w.End}}, value("environment")),
 		"error_groups":                ErrorGroups(w, ErrorFilters{}, "last_seen", 20, 21),
 		"error_groups_filtered":       ErrorGroups(w, errors, "", 0, 21),
+		"error_groups_where":          ErrorGroups(w, ErrorFilters{ServiceName: value("service"), Where: everyOperator()}, "", 0, 21),
+		"error_totals_where":          ErrorTotals(w, ErrorFilters{Where: query.Filter{Any: []query.Filter{service, query.Where("duration", query.OpGreater, "250")}}}),
 		"error_totals":                ErrorTotals(w, errors),
 		"error_last":                  ErrorLast(w, errors),
 		"error_points":                ErrorPoints(w, errors, time.Hour),

@@ -133,8 +133,15 @@ func (s *Service) ListAttributeValues(
 	if req.MetricName != nil && source != query.Metrics {
 		return nil, apierr.New(apierr.ParameterInvalid, "`metric_name` belongs to the signal metrics.", apierr.Param("metric_name"))
 	}
+	filter, err := query.Narrowed(source, query.Filter{}, req.GetWhere(), apierr.ParameterInvalid)
+	if err != nil {
+		return nil, err
+	}
+	if !query.InEvents(filter) {
+		return nil, apierr.New(apierr.ParameterInvalid, "`where` names a person, which events alone do not have.", apierr.Param("where"))
+	}
 	list := reads.AttributeValueList{
-		Source: source, Field: &field, Search: req.GetSearch(), ServiceName: req.GetServiceName(), Metric: req.GetMetricName(),
+		Source: source, Field: &field, Search: req.GetSearch(), ServiceName: req.GetServiceName(), Metric: req.GetMetricName(), Filter: filter,
 	}
 	values, sampled, err := s.values(ctx, org, window, list)
 	if err != nil {
@@ -153,7 +160,7 @@ func (s *Service) ListAttributeValues(
 func (s *Service) values(
 	ctx context.Context, org principal.OrgID, window query.Window, list reads.AttributeValueList,
 ) ([]reads.AttributeValueRow, bool, error) {
-	if query.RollupColumn(list.Source, *list.Field) == "" {
+	if query.RollupColumn(list.Source, *list.Field) == "" || !query.InValueRollup(list.Source, list.Filter) {
 		return s.latest(ctx, org, window, list)
 	}
 	list.Slice, list.MaxDistinct = window, maxDistinct

@@ -1,6 +1,7 @@
 package attributes_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/services/attributes"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -82,5 +84,24 @@ func TestProductEvents(t *testing.T) {
 	})
 	if err != nil || len(res.GetData()) != 2 || res.GetData()[0].GetValue() != "pro" || res.GetData()[0].GetCount() != 2 {
 		t.Errorf("values: %v, %v", res, err)
+	}
+	values := func(org principal.OrgID, where string) ([]*svcv2.AttributeValue, error) {
+		res, err := s.ListAttributeValues(warehousetest.As(t.Context(), org), &svcv2.ListAttributeValuesRequest{
+			StartTime: start, EndTime: end, Signal: "product_events", Key: "attr.plan", Where: &where,
+		})
+		return res.GetData(), err
+	}
+	if got, err := values(org, "attr.seats > 2 OR attr.plan = trial"); err != nil || len(got) != 1 || got[0].GetValue() != "pro" || got[0].GetCount() != 1 {
+		t.Errorf("values with a condition: %v, %v", got, err)
+	}
+	if got, err := values("org_other_events", "attr.seats exists OR NOT attr.seats exists"); err != nil || len(got) > 0 {
+		t.Errorf("another organization sees %v, %v", got, err)
+	}
+	for _, where := range []string{"person = x", "attr.plan =", "NOT (name = bought OR known.user exists)"} {
+		_, err := values(org, where)
+		var e *apierr.Error
+		if !errors.As(err, &e) || e.Tag != apierr.ParameterInvalid || e.Param != "where" {
+			t.Errorf("%s: %v", where, err)
+		}
 	}
 }

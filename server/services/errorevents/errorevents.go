@@ -53,6 +53,9 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 		return nil, err
 	}
 	filters := toFilters(req.GetFilters())
+	if filters.Where, err = query.Narrowed(query.Traces, query.Filter{}, req.GetWhere(), apierr.ParameterInvalid); err != nil {
+		return nil, err
+	}
 	rows, err := read.All[reads.ErrorGroupRow](ctx, s.warehouse, org,
 		reads.ErrorGroups(window, filters, req.GetOrderBy(), page.Offset, page.Want()).Until(window.End))
 	if err != nil {

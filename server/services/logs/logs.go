@@ -45,7 +45,7 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	filter, err := query.LogFilter(req.GetFilters())
+	filter, err := filterOf(req)
 	if err != nil {
 		return nil, err
 	}

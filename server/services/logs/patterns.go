@@ -56,7 +56,7 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 			apierr.Param("start_time"),
 		)
 	}
-	filters, err := query.LogFilter(req.GetFilters())
+	filters, err := filterOf(req)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (s *Service) QueryTraceDistribution(ctx context.Context, req *svcv2.QueryTr
 	if err != nil {
 		return nil, err
 	}
-	filter, err := distributionFilter(req)
+	filter, err := filterOf(req)
 	if err != nil {
 		return nil, err
 	}
@@ -44,21 +44,6 @@ func (s *Service) QueryTraceDistribution(ctx context.Context, req *svcv2.QueryTr
 	}
 	fillDistribution(res, rows)
 	return res, nil
-}
-
-func distributionFilter(req *svcv2.QueryTraceDistributionRequest) (query.Filter, error) {
-	filter, err := query.TraceFilter(req.GetFilters())
-	if err != nil {
-		return filter, err
-	}
-	where, err := query.ParseWhere(query.Traces, req.GetWhere())
-	if err != nil {
-		return filter, query.Explain(&query.Invalid{Field: "where", Message: "cannot be read: " + err.Error()}, apierr.TraceQueryInvalid)
-	}
-	if filter = query.And(filter, where); filter.IsZero() {
-		return filter, nil
-	}
-	return filter, query.Explain(filter.Validate("filters", query.Traces), apierr.TraceQueryInvalid)
 }
 
 // distributionBucket is the length of a column.

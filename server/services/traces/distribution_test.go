@@ -96,7 +96,7 @@ func TestDistributionIsBounded(t *testing.T) {
 	if _, err := distributionBucket(w, 1); !errors.As(err, &e) || e.Tag != apierr.TelemetryBucketCountTooLarge {
 		t.Errorf("a column too many: %v", err)
 	}
-	_, err := distributionFilter(&svcv2.QueryTraceDistributionRequest{Where: new("duration >")})
+	_, err := filterOf(&svcv2.QueryTraceDistributionRequest{Where: new("duration >")})
 	if !errors.As(err, &e) || e.Tag != apierr.TraceQueryInvalid || e.Param != "where" {
 		t.Errorf("a filter that cannot be read: %v", err)
 	}

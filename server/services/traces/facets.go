@@ -15,7 +15,7 @@ func (s *Service) SearchTraceFacets(ctx context.Context, req *svcv2.SearchTraceF
 	if err != nil {
 		return nil, err
 	}
-	filter, err := query.TraceFilter(req.GetFilters())
+	filter, err := filterOf(req)
 	if err != nil {
 		return nil, err
 	}

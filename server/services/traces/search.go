@@ -4,6 +4,7 @@ import (
 	"context"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/query"
@@ -26,7 +27,7 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 	if err != nil {
 		return nil, err
 	}
-	filter, err := query.TraceFilter(req.GetFilters())
+	filter, err := filterOf(req)
 	if err != nil {
 		return nil, err
 	}
@@ -42,4 +43,17 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 		res.Data = append(res.Data, toSummary(row))
 	}
 	return res, nil
+}
+
+// filterOf is the filter of a request with conditions and further ones as text.
+func filterOf(req interface {
+	GetFilters() *svcv2.TraceFilters
+	GetWhere() string
+},
+) (query.Filter, error) {
+	conditions, err := query.TraceFilter(req.GetFilters())
+	if err != nil {
+		return conditions, err
+	}
+	return query.Narrowed(query.Traces, conditions, req.GetWhere(), apierr.TraceQueryInvalid)
 }

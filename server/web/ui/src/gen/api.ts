@@ -2861,6 +2861,7 @@ export interface ListAttributeValuesRequest {
   metricName?: string;
   limit?: number;
   cursor?: string;
+  where?: string;
 }
 
 export interface ListAttributeValuesResponse {
@@ -4631,6 +4632,7 @@ export interface SearchErrorEventsRequest {
   cursor?: string;
   filters?: ErrorEventFilters;
   orderBy?: "count" | "estimated_count" | "last_seen" | "first_seen";
+  where?: string;
 }
 
 export interface SearchErrorEventsResponse {
@@ -4652,6 +4654,7 @@ export interface SearchLogFacetsRequest {
   startTime?: string;
   endTime?: string;
   filters?: LogFilters;
+  where?: string;
 }
 
 export interface SearchLogPatternsRequest {
@@ -4661,6 +4664,7 @@ export interface SearchLogPatternsRequest {
   sampleSize?: number;
   maxPatterns?: number;
   baseline?: "previous" | "none";
+  where?: string;
 }
 
 export interface SearchLogsRequest {
@@ -4669,6 +4673,7 @@ export interface SearchLogsRequest {
   limit?: number;
   cursor?: string;
   filters?: LogFilters;
+  where?: string;
 }
 
 export interface SearchLogsResponse {
@@ -4799,6 +4804,7 @@ export interface SearchTraceFacetsRequest {
   startTime?: string;
   endTime?: string;
   filters?: TraceFilters;
+  where?: string;
 }
 
 export interface SearchTracesRequest {
@@ -4807,6 +4813,7 @@ export interface SearchTracesRequest {
   limit?: number;
   cursor?: string;
   filters?: TraceFilters;
+  where?: string;
 }
 
 export interface SearchTracesResponse {
