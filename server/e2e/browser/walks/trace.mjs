@@ -4,6 +4,34 @@ export default async ({ page, home, settled, look, allow }) => {
   const must = (ok, what) => {
     if (!ok) throw new Error(what);
   };
+  // The lists take the language of queries: OR and NOT, and the server says at which character a text cannot be read.
+  const listed = async (path, q, row, empty, more = '') => {
+    await page.goto(`${home}/${path}?q=${encodeURIComponent(q)}&from=-3h${more}`);
+    await settled();
+    const n = await page.locator(row).count();
+    must(empty ? n === 0 : n > 0, `${path} has ${n} rows for ${q}`);
+    return page.locator(row).allInnerTexts();
+  };
+  const traces = 'main table.data tbody tr';
+  await listed('traces', 'service.name = nobody OR duration >= 0ms AND NOT service.name = nobody', traces, false);
+  await listed('traces', 'service.name = nobody OR NOT duration >= 0ms', traces, true);
+  const records = '.logs > button.log';
+  const loud = await listed('logs', 'severity >= WARN OR service.name = nobody', records, false);
+  const quiet = await listed('logs', 'NOT (severity >= WARN OR service.name = nobody)', records, false);
+  const isLoud = (text) => /\b(WARN|WARNING|ERROR|FATAL)\b/i.test(text);
+  must(loud.every(isLoud), 'a record that is no warning was found');
+  must(!quiet.slice(0, 20).some((text) => /^\S+\s+(WARN|ERROR|FATAL)/i.test(text)), 'a warning was found by NOT');
+  await listed('errors', 'service.name = nobody OR NOT duration > 1000h', traces, false, '&tab=window');
+  allow(/status of 400/);
+  await page.goto(`${home}/traces?q=${encodeURIComponent('service.name = checkout OR (')}&from=-3h`);
+  await page.waitForSelector('.whereerror >> text=character 29');
+  await page.waitForSelector('.state h2 >> text=The filter cannot be read');
+  allow(/^$/);
+  await look(home, {
+    either: `/traces?q=${encodeURIComponent('service.name = checkout OR NOT duration < 100ms')}&from=-3h`,
+    neither: `/logs?q=${encodeURIComponent('NOT (severity >= WARN OR service.name = checkout)')}&from=-3h`,
+    failures: `/errors?tab=window&q=${encodeURIComponent('service.name = nobody OR duration >= 0ms')}&from=-3h`,
+  });
   const chosen = () => new URL(page.url()).searchParams.get('span');
   await page.goto(`${home}/traces?q=${encodeURIComponent('service.name = checkout')}&from=-3h`);
   await settled();

@@ -16,13 +16,13 @@ const longBreak = 5 * 60_000;
 export type Live = { rows: Log[]; held: number; skipped: boolean; error: ApiError | null; began: boolean };
 
 /** useLive follows the newest records that match. While it is held, new records wait: `held` counts them. */
-export function useLive(filters: LogFilters, enabled: boolean, hold: boolean): Live {
+export function useLive(filters: LogFilters, where: string | undefined, enabled: boolean, hold: boolean): Live {
   const { org } = useFrame();
   const [live, set] = useState<Live>({ rows: [], held: 0, skipped: false, error: null, began: false });
   const all = useRef<Log[]>([]);
   const held = useRef(hold);
   held.current = hold;
-  const question = JSON.stringify(filters);
+  const question = JSON.stringify([filters, where]);
   useEffect(() => {
     all.current = [];
     set({ rows: [], held: 0, skipped: false, error: null, began: false });
@@ -49,6 +49,7 @@ export function useLive(filters: LogFilters, enabled: boolean, hold: boolean): L
             endTime: new Date(now + 5000).toISOString(),
             limit: 100,
             filters,
+            where,
             ...(cursor ? { cursor } : {}),
           },
           { org: org.id ?? "", signal: stop.signal },

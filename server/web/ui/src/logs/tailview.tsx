@@ -6,15 +6,20 @@ import { Virtual, type VirtualList } from "../parts/virtual";
 import { useLive } from "./live";
 import { keep } from "./tail";
 
-type Props = { filters: LogFilters; enabled: boolean; children: (log: Log, open: boolean, toggle: () => void) => React.ReactNode };
+type Props = {
+  filters: LogFilters;
+  where: string | undefined;
+  enabled: boolean;
+  children: (log: Log, open: boolean, toggle: () => void) => React.ReactNode;
+};
 
 /** Tail shows records as they arrive, the newest at the end. It stands still while a person reads further up. */
-export function Tail({ filters, enabled, children }: Props) {
+export function Tail({ filters, where, enabled, children }: Props) {
   const [paused, pause] = useState(false);
   const [above, setAbove] = useState(false);
   const [open, setOpen] = useState<string | null>(null);
   const hold = paused || above || open !== null;
-  const live = useLive(filters, enabled, hold);
+  const live = useLive(filters, where, enabled, hold);
   const list = useRef<VirtualList>(null);
   const goOn = (): void => {
     pause(false);

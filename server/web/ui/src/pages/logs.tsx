@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { type ApiError, call } from "../api/client";
 import { block, count, line, percent } from "../parts/format";
 import { Histogram } from "../parts/histogram";
-import { Copy, Load } from "../parts/states";
+import { Copy, Load, Unread } from "../parts/states";
 import { clock, exact, iso, stamp } from "../parts/time";
 import { isFree } from "../frame/keys";
 import { change, href, Link, useAddress } from "../frame/router";
@@ -13,7 +13,8 @@ import { Context } from "../logs/context";
 import { Tail } from "../logs/tailview";
 import { Views } from "../views/save";
 import { WhereBar } from "../where/bar";
-import { logFilters, withCondition } from "../where/parse";
+import { withCondition } from "../where/parse";
+import { askedLogs, problemOf } from "../where/text";
 import { Facets, More, NothingMatches, useRows } from "./traces";
 import "./home.css";
 import "../parts/lists.css";
@@ -51,13 +52,14 @@ export default function Logs() {
   const view = address.searchParams.get("view") === "patterns" ? "patterns" : "list";
   const live = address.searchParams.has("live") && view === "list";
   const wrapped = address.searchParams.has("wrap");
-  const { filters, error } = useMemo(() => logFilters(q, env), [q, env]);
+  const { filters, where, back } = useMemo(() => askedLogs(q, env), [q, env]);
   const series = useCall(
     "LogsService/QueryLogTimeseries",
-    { ...times(w), aggregation: "count", groupBy: "severity", filters },
-    { enabled: !error && !live },
+    { ...times(w), aggregation: "count", groupBy: "severity", filters, where },
+    { enabled: !live },
   );
-  const facets = useCall("LogsService/SearchLogFacets", { ...times(w), filters }, { enabled: !error && !live });
+  const facets = useCall("LogsService/SearchLogFacets", { ...times(w), filters, where }, { enabled: !live || where !== undefined });
+  const error = problemOf(facets.error, back);
   useEffect(() => {
     document.title = `Logs · ${org.name} · svc`;
   }, [org.name]);
@@ -106,31 +108,35 @@ export default function Logs() {
         placeholder='severity >= WARN AND service.name = cart "text"'
         onSubmit={submit}
       />
-      {!live && (
+      {!live && !error && (
         <section className="panel">
           <div className="body">
             <Load of={series}>{(d) => <Levels series={d.series ?? []} step={(d.bucketSeconds ?? 60) * 1000} />}</Load>
           </div>
         </section>
       )}
-      <div className={live ? "" : "withfacets"}>
-        {!live && (
-          <Facets
-            of={facets}
-            fields={{ severity: "severity", service: "service.name", deployment_environment: "resource.deployment.environment.name" }}
-            onPick={filter}
-          />
-        )}
-        {live ? (
-          <Tail filters={filters} enabled={!error}>
-            {(l, open, toggle) => <Row log={l} open={open} selected={false} wrapped={wrapped} onToggle={toggle} onFilter={filter} />}
-          </Tail>
-        ) : view === "list" ? (
-          <List q={q} filters={filters} enabled={!error} wrapped={wrapped} onFilter={filter} />
-        ) : (
-          <Patterns filters={filters} onPick={(text) => change({ q: withWords(q, text), view: null })} />
-        )}
-      </div>
+      {error ? (
+        <Unread />
+      ) : (
+        <div className={live ? "" : "withfacets"}>
+          {!live && (
+            <Facets
+              of={facets}
+              fields={{ severity: "severity", service: "service.name", deployment_environment: "resource.deployment.environment.name" }}
+              onPick={filter}
+            />
+          )}
+          {live ? (
+            <Tail filters={filters} where={where} enabled={!error}>
+              {(l, open, toggle) => <Row log={l} open={open} selected={false} wrapped={wrapped} onToggle={toggle} onFilter={filter} />}
+            </Tail>
+          ) : view === "list" ? (
+            <List q={q} filters={filters} where={where} enabled={!error} wrapped={wrapped} onFilter={filter} />
+          ) : (
+            <Patterns filters={filters} where={where} onPick={(text) => change({ q: withWords(q, text), view: null })} />
+          )}
+        </div>
+      )}
     </>
   );
 }
@@ -172,12 +178,14 @@ function Levels({ series, step }: { series: Series; step: number }) {
 function List({
   q,
   filters,
+  where,
   enabled,
   wrapped,
   onFilter,
 }: {
   q: string;
   filters: LogFilters;
+  where: string | undefined;
   enabled: boolean;
   wrapped: boolean;
   onFilter: (field: string, value: string) => void;
@@ -186,12 +194,12 @@ function List({
   const [open, setOpen] = useState<string | null>(null);
   const [at, setAt] = useState(-1);
   const list = useInfiniteQuery<SearchLogsResponse, ApiError, { pages: SearchLogsResponse[] }, unknown[], string>({
-    queryKey: [org.id, "logs", times(w), filters],
+    queryKey: [org.id, "logs", times(w), filters, where],
     initialPageParam: "",
     queryFn: ({ pageParam, signal }) =>
       call(
         "LogsService/SearchLogs",
-        { ...times(w), limit: 100, filters, ...(pageParam ? { cursor: pageParam } : {}) },
+        { ...times(w), limit: 100, filters, where, ...(pageParam ? { cursor: pageParam } : {}) },
         { org: org.id ?? "", signal },
       ),
     getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
@@ -367,9 +375,9 @@ export function Fields({
   );
 }
 
-function Patterns({ filters, onPick }: { filters: LogFilters; onPick: (template: string) => void }) {
+function Patterns({ filters, where, onPick }: { filters: LogFilters; where: string | undefined; onPick: (template: string) => void }) {
   const { window: w } = useFrame();
-  const found = useCall("LogsService/SearchLogPatterns", { ...times(w), filters, baseline: "previous", maxPatterns: 100 });
+  const found = useCall("LogsService/SearchLogPatterns", { ...times(w), filters, where, baseline: "previous", maxPatterns: 100 });
   return (
     <section className="panel">
       <header>

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { type ApiError, call } from "../api/client";
 import { count, duration, line } from "../parts/format";
 import { Histogram } from "../parts/histogram";
-import { Empty, Load, Service, Waiting } from "../parts/states";
+import { Empty, Load, Service, Unread, Waiting } from "../parts/states";
 import { isOneOf } from "../parts/choices";
 import { exact, iso, stamp } from "../parts/time";
 import { change, href, Link, navigate, useAddress } from "../frame/router";
@@ -13,7 +13,8 @@ import { isFree } from "../frame/keys";
 import { Silence } from "../frame/silence";
 import { Views } from "../views/save";
 import { WhereBar } from "../where/bar";
-import { traceFilters, traceProblem, traceWhere, withCondition } from "../where/parse";
+import { hasOr, quoted, traceWhere, withCondition } from "../where/parse";
+import { askedTraces, problemOf } from "../where/text";
 import "./home.css";
 import "../parts/lists.css";
 import "./logs.css";
@@ -40,13 +41,16 @@ const zoom = (start: number, end: number): void => change({ from: iso(start), to
 
 /** Traces finds the slow and the failed: one filter and window, shown as a list, as groups, or as a heatmap. */
 export default function Traces() {
-  const { env, org } = useFrame();
+  const { window: w, env, org } = useFrame();
   const address = useAddress();
   const q = address.searchParams.get("q") ?? "";
-  const asked = address.searchParams.get("view") ?? "";
-  const view: View = isOneOf(order, asked) ? asked : "traces";
-  const error = useMemo(() => traceProblem(q, view === "traces"), [q, view]);
-  const filters = useMemo(() => traceFilters(q, env).filters, [q, env]);
+  const named = address.searchParams.get("view") ?? "";
+  const view: View = isOneOf(order, named) ? named : "traces";
+  const asked = useMemo(() => askedTraces(q, env), [q, env]);
+  const { filters, where } = asked;
+  // The facets of the list are asked for in every view, where the server has to read the text.
+  const facets = useCall("TracesService/SearchTraceFacets", { ...times(w), filters, where }, { enabled: where !== undefined });
+  const error = asked.error ?? problemOf(facets.error, asked.back);
   useEffect(() => {
     document.title = `Traces · ${org.name} · svc`;
   }, [org.name]);
@@ -60,7 +64,9 @@ export default function Traces() {
     return () => removeEventListener("keydown", press);
   }, []);
   const submit = (text: string): void => change({ q: text });
-  const of = traceWhere(q, env).where;
+  const of = where
+    ? [env ? `deployment.environment = ${quoted(env)}` : "", `(${where})`].filter(Boolean).join(" AND ")
+    : traceWhere(q, env).where;
   return (
     <>
       <div className="pagehead">
@@ -84,9 +90,9 @@ export default function Traces() {
         onSubmit={submit}
       />
       {error ? (
-        <Refused elsewhere={error.elsewhere} />
+        <Unread />
       ) : view === "traces" ? (
-        <List q={q} filters={filters} submit={submit} />
+        <List q={q} filters={filters} where={where} submit={submit} />
       ) : (
         <Suspense fallback={<Waiting lines={11} />}>
           {view === "heat" ? <Heat q={q} of={of} submit={submit} /> : <Groups q={q} of={of} submit={submit} />}
@@ -104,40 +110,21 @@ function viewed(view: View): string {
   return target.pathname + target.search;
 }
 
-/** Refused stands in place of a view that cannot take the filter. The bar says what of it. */
-function Refused({ elsewhere }: { elsewhere: boolean }) {
-  return (
-    <div className="panel">
-      {elsewhere ? (
-        <Empty title="The list cannot take this filter">
-          <p>Groups and the heatmap take more conditions than the list does.</p>
-          <div className="row wrap">
-            <Link className="button primary" href={viewed("groups")}>
-              Show groups
-            </Link>
-            <Link className="button" href={viewed("heat")}>
-              Show the heatmap
-            </Link>
-          </div>
-        </Empty>
-      ) : (
-        <Empty title="The filter cannot be read">
-          <p>The line below the filter says what is wrong.</p>
-        </Empty>
-      )}
-    </div>
-  );
-}
-
-type ListProps = { q: string; filters: TraceFilters; submit: (q: string) => void };
+type ListProps = { q: string; filters: TraceFilters; where: string | undefined; submit: (q: string) => void };
 
 /** List shows counts and latency over time, facets, and the traces. */
-function List({ q, filters, submit }: ListProps) {
+function List({ q, filters, where, submit }: ListProps) {
   const { window: w } = useFrame();
-  const counts = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "count", groupBy: "status_code", filters });
-  const p95 = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "p95_duration", filters });
-  const facets = useCall("TracesService/SearchTraceFacets", { ...times(w), filters });
-  const list = useTraces(filters);
+  const counts = useCall("TracesService/QueryTraceTimeseries", {
+    ...times(w),
+    aggregation: "count",
+    groupBy: "status_code",
+    filters,
+    where,
+  });
+  const p95 = useCall("TracesService/QueryTraceTimeseries", { ...times(w), aggregation: "p95_duration", filters, where });
+  const facets = useCall("TracesService/SearchTraceFacets", { ...times(w), filters, where });
+  const list = useTraces(filters, where);
   const [at, setAt] = useState(-1);
   const rows = list.data?.pages.flatMap((p) => p.data ?? []) ?? [];
   useRows(rows.length, at, setAt, () => rows[at] && navigate(href(`/traces/${rows[at].id}`)));
@@ -246,15 +233,15 @@ function List({ q, filters, submit }: ListProps) {
   );
 }
 
-function useTraces(filters: TraceFilters) {
+function useTraces(filters: TraceFilters, where: string | undefined) {
   const { window: w, org } = useFrame();
   return useInfiniteQuery<SearchTracesResponse, ApiError, { pages: SearchTracesResponse[] }, unknown[], string>({
-    queryKey: [org.id, "traces", times(w), filters],
+    queryKey: [org.id, "traces", times(w), filters, where],
     initialPageParam: "",
     queryFn: ({ pageParam, signal }) =>
       call(
         "TracesService/SearchTraces",
-        { ...times(w), limit: 100, filters, ...(pageParam ? { cursor: pageParam } : {}) },
+        { ...times(w), limit: 100, filters, where, ...(pageParam ? { cursor: pageParam } : {}) },
         { org: org.id ?? "", signal },
       ),
     getNextPageParam: (p) => (p.hasMore ? p.nextCursor : undefined),
@@ -313,7 +300,7 @@ export function NoRoots() {
 
 export function NothingMatches({ q, what }: { q: string; what: "trace" | "record" | "pattern" }) {
   if (!q) return <Silence signal={what === "trace" ? "traces" : "logs"} path={what === "trace" ? "/traces" : "/logs"} />;
-  const shorter = q.includes(" AND ") ? q.slice(0, q.lastIndexOf(" AND ")) : "";
+  const shorter = q.includes(" AND ") && !/[()]/.test(q) && !hasOr(q) ? q.slice(0, q.lastIndexOf(" AND ")) : "";
   return (
     <Empty title={`No ${what} matches in this window`}>
       <div className="row wrap">

@@ -63,6 +63,17 @@ export function Failed({ error, retry }: { error: ApiError; retry?: () => void }
   );
 }
 
+/** Unread stands in place of what a filter selects that cannot be read. The bar says what is wrong. */
+export function Unread() {
+  return (
+    <section className="panel">
+      <Empty title="The filter cannot be read">
+        <p>The line below the filter says what is wrong.</p>
+      </Empty>
+    </section>
+  );
+}
+
 /** Waiting shows nothing for a moment: most answers come before a person would see it. */
 export function Waiting({ lines }: { lines: number }) {
   const seconds = useSeconds();

@@ -4,11 +4,12 @@ import { addressOf, useViews } from "../views/views";
 import { navigate } from "../frame/router";
 import { line } from "../parts/format";
 import { quote } from "./parse";
+import { type Bar, besides } from "./text";
 import "./bar.css";
 
 type Props = {
   value: string;
-  signal: "logs" | "traces";
+  signal: Bar;
   builtin: string[];
   error?: { message: string; at: number } | undefined;
   placeholder: string;
@@ -21,9 +22,10 @@ type Offer = { key: string; text: string; shown: string; note?: string; to?: str
 /** The word under the cursor, and the field before its operator, when the word is a value. */
 function place(text: string, at: number): { word: string; start: number; field: string } {
   const before = text.slice(0, at);
-  const word = /("(?:[^"\\]|\\.)*|[^\s"=<>!]*)$/.exec(before)?.[0] ?? "";
+  const word = /("(?:[^"\\]|\\.)*|[^\s"=<>!(),]*)$/.exec(before)?.[0] ?? "";
   const start = at - word.length;
-  const field = /([^\s"=<>!]+)\s*(?:=|!=|>=|<=|contains)\s*$/i.exec(before.slice(0, start))?.[1] ?? "";
+  const field =
+    /([^\s"=<>!(),]+)\s*(?:=|!=|>=|<=|contains|(?:!|\snot\s+|\s)in\s*\((?:[^()]*,)?)\s*$/i.exec(before.slice(0, start))?.[1] ?? "";
   return { word: word.replace(/^"/, ""), start, field };
 }
 
@@ -32,17 +34,19 @@ const fixed: Record<string, string[]> = {
   status: ["Ok", "Error", "Unset"],
   has_error: ["true", "false"],
   root: ["true"],
+  duration: [],
 };
 
 /** WhereBar edits the filter of a list. It completes fields and values of the window, and never stands in the way of typing. */
-export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit }: Props) {
+export function WhereBar({ value, signal: bar, builtin, error, placeholder, onSubmit }: Props) {
   const { window: w } = useFrame();
+  const signal = bar === "logs" ? ("logs" as const) : ("traces" as const); // errors are spans
   const [text, setText] = useState(value);
   const [cursor, setCursor] = useState(value.length);
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(-1);
   const [listed, setListed] = useState(false); // ↓ in an empty bar lists the saved views
-  const saved = useViews(signal, listed);
+  const saved = useViews(bar, listed);
   const input = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => setText(value), [value]);
@@ -54,14 +58,21 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
     // biome-ignore lint: the parts of the place decide
   }, [here.word, here.field, here.start]);
   const keys = useCall("AttributesService/ListAttributeKeys", { ...times(w), signal, limit: 100 }, { enabled: open });
-  const resource = /^(service|service\.name)$/.test(slow.field);
-  const key = resource ? "service.name" : slow.field.replace(/^(attr|resource)\./, "");
-  const scope = resource || slow.field.startsWith("resource.") ? "resource" : signal === "logs" ? "log" : "span";
-  const values = useCall(
+  const valued = open && slow.field !== "" && !fixed[slow.field.toLowerCase()];
+  const wanted = { ...times(w), signal, key: slow.field, limit: 20, ...(slow.word ? { search: slow.word } : {}) };
+  // biome-ignore lint: the filter besides the word under the cursor changes with these
+  const others = useMemo(() => besides(text, slow.start, bar), [slow.field, slow.start, bar]);
+  const fitting = useCall(
     "AttributesService/ListAttributeValues",
-    { ...times(w), signal, key, scope, limit: 20, ...(slow.word ? { search: slow.word } : {}) },
-    { enabled: open && key !== "" && !fixed[slow.field.toLowerCase()], keep: false },
+    { ...wanted, where: others },
+    { enabled: valued && others !== "", keep: false },
   );
+  // All values are offered while another condition is incomplete.
+  const every = useCall("AttributesService/ListAttributeValues", wanted, {
+    enabled: valued && (others === "" || fitting.error !== null),
+    keep: false,
+  });
+  const values = others === "" || fitting.error !== null ? every : fitting;
   const offers = useMemo((): Offer[] => {
     if (listed && !text)
       return (saved.data ?? []).map((v) => ({
@@ -192,7 +203,14 @@ export function WhereBar({ value, signal, builtin, error, placeholder, onSubmit 
       )}
       {error && (
         <p className="bad whereerror" role="alert">
-          {error.message} (character {error.at + 1})
+          {error.message} (character {error.at + 1}){" "}
+          {value && (
+            <code className="whereat" aria-hidden="true">
+              {value.slice(Math.max(0, error.at - 24), error.at)}
+              <u>{[...value.slice(error.at)][0] ?? "\u00a0"}</u>
+              {value.slice(error.at + ([...value.slice(error.at)][0]?.length ?? 0)).slice(0, 24)}
+            </code>
+          )}
         </p>
       )}
     </form>

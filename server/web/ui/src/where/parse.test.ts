@@ -55,6 +55,12 @@ test("a value that is quoted is read back, whatever it holds", () => {
   expect(quote("plain")).toBe("plain");
 });
 
+test("a condition is added to both sides of an OR", () => {
+  expect(withCondition("a = 1 OR b = 2", "c", "=", "3")).toBe("(a = 1 OR b = 2) AND c = 3");
+  expect(withCondition('(a = 1 OR b = 2) AND d = "x or y"', "c", "=", "3")).toBe('(a = 1 OR b = 2) AND d = "x or y" AND c = 3');
+  expect(withCondition("(a = 1)or b in (or)", "c", "=", "3")).toBe("((a = 1)or b in (or)) AND c = 3");
+});
+
 test("filters of traces in the query language", () => {
   const where = (text: string, env: string): string => traceWhere(text, env).where;
   expect(where("", "")).toBe("");
@@ -76,7 +82,7 @@ test("fields of resources in the filters of traces", () => {
   expect(traceFilters("span.kind = Server", "").error?.message).toContain("span.kind");
 });
 
-test("the list alone refuses what only the query language can say", () => {
+test("the filters of traces say less than the query language", () => {
   for (const [text, where] of [
     ["NOT http.route exists", "NOT http.route exists"],
     ["NOT http.status_code exists", "NOT http.status_code exists"],
@@ -84,15 +90,14 @@ test("the list alone refuses what only the query language can say", () => {
     ["NOT status exists", "NOT status.code exists"],
     ["span.kind = Server", 'span.kind = "Server"'],
   ] as const) {
-    expect(traceProblem(text, false), text).toBeUndefined();
+    expect(traceProblem(text), text).toBeUndefined();
     expect(traceWhere(text, ""), text).toEqual({ where });
   }
   for (const text of ["NOT http.route exists", "NOT http.status_code exists", "NOT span.name exists", "span.kind = Server"])
-    expect(traceProblem(text, true), text).toMatchObject({ elsewhere: true });
-  expect(traceProblem("http.route = /cart AND NOT attr.k exists", true)).toBeUndefined();
-  // No view takes these.
+    expect(traceFilters(text, "").error, text).toBeDefined();
+  expect(traceFilters("http.route = /cart AND NOT attr.k exists", "").error).toBeUndefined();
   for (const text of ["a = 1 OR b = 2", "duration > soon", "duration exists", "status = Broken", "has_error exists"])
-    for (const list of [true, false]) expect(traceProblem(text, list), text).toMatchObject({ elsewhere: false });
+    expect(traceProblem(text), text).toBeDefined();
 });
 
 test.each([traceFilters, logFilters])("what has no service is asked for as such", (filters) => {

@@ -3,7 +3,8 @@ import { isOneOf } from "../parts/choices";
 
 /**
  * The filter text of a list: conditions of the form `field operator value`, joined by AND, and bare words that search text.
- * The search methods take conditions of certain shapes. A text that they cannot say is an error with its place.
+ * The filters of the search methods take conditions of certain shapes. A text that they cannot say is an error with its place, and
+ * text.ts puts it into the query language.
  */
 export type Condition = { field: string; op: string; value: string; negated: boolean; at: number };
 export type Problem = { message: string; at: number };
@@ -45,7 +46,7 @@ export function parse(text: string): Parsed {
       return {
         conditions,
         words,
-        error: { message: "Conditions are joined by AND only here. Charts and SQL take OR and parentheses.", at: t.at },
+        error: { message: "Only the query language has OR and parentheses.", at: t.at },
       };
     }
     let negated = false;
@@ -89,11 +90,22 @@ export function parse(text: string): Parsed {
 export const quote = (value: string): string =>
   /^[^\s"=<>!()]+$/.test(value) && !/^(and|or|not|contains|exists)$/i.test(value) ? value : `"${value.replace(/[\\"]/g, "\\$&")}"`;
 
+/** hasOr reports whether a text has OR outside quotes and parentheses. */
+export function hasOr(text: string): boolean {
+  let bare = text.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""');
+  for (let before = ""; before !== bare;) {
+    before = bare;
+    bare = bare.replace(/\([^()]*\)/g, '""');
+  }
+  return /(?:^|[\s"])or(?=[\s"]|$)/i.test(bare);
+}
+
 /** withCondition adds a condition to a text, once. */
 export function withCondition(text: string, field: string, op: string, value: string): string {
   const condition = `${field} ${op} ${quote(value)}`;
   if (text.includes(condition)) return text;
-  return text.trim() === "" ? condition : `${text.trim()} AND ${condition}`;
+  const before = text.trim();
+  return before === "" ? condition : `${hasOr(before) ? `(${before})` : before} AND ${condition}`;
 }
 
 const severities: Record<string, number> = { TRACE: 1, DEBUG: 5, INFO: 9, WARN: 13, WARNING: 13, ERROR: 17, FATAL: 21 };
@@ -183,7 +195,7 @@ const statuses = ["Ok", "Error", "Unset"] as const;
 const ofDuration = /^([\d.]+)(ns|us|µs|ms|s|m|h)?$/;
 const milliseconds: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** traceFilters is the filter of the list of traces. It takes fewer conditions than traceWhere. */
+/** traceFilters is the filter of spans for methods that take TraceFilters. It takes fewer conditions than traceWhere. */
 export function traceFilters(text: string, env: string): Result<TraceFilters> {
   const p = parse(text);
   const f: TraceFilters = {};
@@ -238,7 +250,7 @@ export function traceFilters(text: string, env: string): Result<TraceFilters> {
         break;
       case "span.kind":
       case "status.message":
-        bad = { message: `The list of traces takes no ${name}. Groups, the heatmap, charts and SQL take it.`, at: c.at };
+        bad = { message: `Only the query language has ${name}.`, at: c.at };
         break;
       default:
         if (c.field.startsWith("resource.")) (f.resourceAttributes ??= []).push(attribute(c));
@@ -278,13 +290,5 @@ export function traceWhere(text: string, env: string): { where: string; error?: 
   return { where: out.join(" AND ") };
 }
 
-/**
- * traceProblem is what a view of traces cannot take of a text. `elsewhere` says that other views can: the list alone asks for traces by
- * TraceFilters.
- */
-export function traceProblem(text: string, list: boolean): (Problem & { elsewhere: boolean }) | undefined {
-  const all = traceWhere(text, "").error;
-  if (all) return { ...all, elsewhere: false };
-  const here = list ? traceFilters(text, "").error : undefined;
-  return here && { ...here, elsewhere: true };
-}
+/** traceProblem is what is wrong with a text that has plain conditions alone. */
+export const traceProblem = (text: string): Problem | undefined => traceWhere(text, "").error;
