@@ -75,6 +75,7 @@ try {
   allow(/status of 400/);
   await page.goto(home + '/logs?q=' + encodeURIComponent('a = 1 OR'));
   seen.unreadable = await page.locator('.whereerror').innerText();
+  await settled(); // each request of the page is refused
 
   // The server fails: the page says so and tries again.
   allow(/status of (401|503)/);
