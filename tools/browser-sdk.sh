@@ -13,7 +13,8 @@ fi
 checked=${1:-}
 stamps=../../.cache/browser-sdk
 mkdir -p "$stamps"
-sources=$(git ls-files -co --exclude-standard . ../../tools/browser-sdk.sh | LC_ALL=C sort | xargs sha256sum | sha256sum)
+# A deleted file is listed until its deletion is staged.
+sources=$(git ls-files -co --exclude-standard . ../../tools/browser-sdk.sh | LC_ALL=C sort | { xargs sha256sum 2>/dev/null || true; } | sha256sum)
 lock=$(sha256sum package-lock.json)
 
 if [ ! -d node_modules ] || [ "$(cat "$stamps/installed" 2>/dev/null || true)" != "$lock" ]; then
