@@ -61,7 +61,7 @@ browser-sdk-pack: ## bin/svc-browser-VERSION.tgz, the package of the browser SDK
 
 .PHONY: ui-dev
 ui-dev: ## serve the web application with hot reload on port 5173; SVC_DEV_API names the server (http://127.0.0.1:8080)
-	cd server/web/ui && npm ci --ignore-scripts --no-audit --no-fund && npx vite
+	cd server/web/ui && ../../../tools/npm.sh --ignore-scripts && npx vite
 
 .PHONY: build
 build: deps ui browser-sdk ## bin/svc, and the engine library beside it

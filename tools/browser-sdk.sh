@@ -19,7 +19,7 @@ lock=$(sha256sum package-lock.json)
 
 if [ ! -d node_modules ] || [ "$(cat "$stamps/installed" 2>/dev/null || true)" != "$lock" ]; then
 	rm -f "$stamps/installed"
-	npm ci --ignore-scripts --no-audit --no-fund
+	../../tools/npm.sh --ignore-scripts
 	echo "$lock" >"$stamps/installed"
 fi
 

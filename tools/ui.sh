@@ -21,10 +21,10 @@ installed=$(cat "$stamps/installed" 2>/dev/null || true)
 if [ ! -d node_modules ] || { [ "$installed" != "$lock all" ] && { [ -n "$checked" ] || [ "$installed" != "$lock build" ]; }; }; then
 	rm -f "$stamps/installed"
 	if [ -n "$checked" ]; then
-		npm ci --ignore-scripts --no-audit --no-fund
+		../../../tools/npm.sh --ignore-scripts
 		echo "$lock all" >"$stamps/installed"
 	else
-		npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+		../../../tools/npm.sh --omit=dev --ignore-scripts
 		echo "$lock build" >"$stamps/installed"
 	fi
 fi

@@ -96,10 +96,14 @@ func npmInstall(t *testing.T, folder, probe string) string {
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", filepath.FromSlash(probe))); err == nil {
 		return dir
 	}
-	cmd := exec.CommandContext(t.Context(), "npm", "ci", "--no-audit", "--no-fund", "--prefer-offline")
+	install, err := filepath.Abs("../../tools/npm.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), install)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("npm ci: %v\n%s", err, out)
+		t.Fatalf("npm.sh: %v\n%s", err, out)
 	}
 	return dir
 }
