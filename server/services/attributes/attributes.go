@@ -179,7 +179,7 @@ func fieldOf(req *svcv2.ListAttributeValuesRequest) (query.Field, error) {
 			return f, apierr.New(apierr.ParameterInvalid, "`key` cannot be read: "+err.Error()+".", apierr.Param("key"))
 		}
 		m := query.Filter{Match: &query.Match{Field: f, Op: query.OpEqual, Values: []string{"1"}}}
-		if f.Scope == query.Builtin && f.Key == "duration" || m.Validate("key", source) != nil {
+		if f.Scope == query.Builtin && f.Key == "duration" || m.Validate("key", source) != nil || !query.InEvents(m) {
 			return f, apierr.New(apierr.ParameterInvalid, "`key` names a field whose values are not listed.", apierr.Param("key"))
 		}
 		return f, nil

@@ -97,6 +97,15 @@ func TestProductEvents(t *testing.T) {
 	if got, err := values("org_other_events", "attr.seats exists OR NOT attr.seats exists"); err != nil || len(got) > 0 {
 		t.Errorf("another organization sees %v, %v", got, err)
 	}
+	for _, key := range []string{"person", "known.user", "known.visitor"} {
+		_, err := s.ListAttributeValues(warehousetest.As(t.Context(), org), &svcv2.ListAttributeValuesRequest{
+			StartTime: start, EndTime: end, Signal: "product_events", Key: key,
+		})
+		var e *apierr.Error
+		if !errors.As(err, &e) || e.Tag != apierr.ParameterInvalid || e.Param != "key" {
+			t.Errorf("values of %s: %v", key, err)
+		}
+	}
 	for _, where := range []string{"person = x", "attr.plan =", "NOT (name = bought OR known.user exists)"} {
 		_, err := values(org, where)
 		var e *apierr.Error
