@@ -26,5 +26,9 @@ func Narrowed(s Source, conditions Filter, where string, tag apierr.Tag) (Filter
 		return conditions, nil
 	}
 	all := And(conditions, further)
-	return all, Explain(all.Validate("filters", s), tag)
+	var bad *Invalid
+	if errors.As(all.Validate("where", s), &bad) { // together they are too many: the conditions alone were valid
+		return all, (&Invalid{Field: "where", Message: bad.Message}).API(tag)
+	}
+	return all, nil
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +32,11 @@ func TestNarrowed(t *testing.T) {
 	if got, err := Narrowed(Traces, Filter{}, "duration > 5 OR service.name = cart", apierr.TraceQueryInvalid); err != nil || got.Service() != nil {
 		t.Errorf("one side of an OR counts as the service: %v, %v", got, err)
 	}
-	_, err := Narrowed(Logs, conditions, "körper contains x OR >", apierr.LogQueryInvalid)
+	_, err := Narrowed(Traces, conditions, strings.Repeat("attr.k = v AND ", 49)+"attr.k = v", apierr.TraceQueryInvalid)
+	if e := (*apierr.Error)(nil); !errors.As(err, &e) || e.Tag != apierr.TraceQueryInvalid || e.Param != "where" {
+		t.Errorf("too many conditions together: %v", err)
+	}
+	_, err = Narrowed(Logs, conditions, "körper contains x OR >", apierr.LogQueryInvalid)
 	var e *apierr.Error
 	if !errors.As(err, &e) || e.Tag != apierr.LogQueryInvalid || e.Param != "where" {
 		t.Fatalf("a text that cannot be read: %v", err)
