@@ -55,20 +55,21 @@ func (s *Store) EditOrganization(ctx context.Context, org principal.OrgID, edit 
 // lockOrganization prevents concurrent changes to the organization or its members until the transaction ends. On SQLite every
 // write transaction already excludes all others.
 func (s *Store) lockOrganization(ctx context.Context, tx *ent.Tx, org principal.OrgID) error {
-	return s.lockOrganizationBy(ctx, tx, org, "SELECT id FROM organizations WHERE id = $1 FOR UPDATE")
+	return s.lockRow(ctx, tx, "SELECT id FROM organizations WHERE id = $1 FOR UPDATE", string(org))
 }
 
 // queueAtOrganization is lockOrganization for transactions that only exclude each other: meanwhile, others may add rows that belong to the
 // organization.
 func (s *Store) queueAtOrganization(ctx context.Context, tx *ent.Tx, org principal.OrgID) error {
-	return s.lockOrganizationBy(ctx, tx, org, "SELECT id FROM organizations WHERE id = $1 FOR NO KEY UPDATE")
+	return s.lockRow(ctx, tx, "SELECT id FROM organizations WHERE id = $1 FOR NO KEY UPDATE", string(org))
 }
 
-func (s *Store) lockOrganizationBy(ctx context.Context, tx *ent.Tx, org principal.OrgID, statement string) (err error) {
+// lockRow locks the row of an id by a statement of PostgreSQL.
+func (s *Store) lockRow(ctx context.Context, tx *ent.Tx, statement, id string) (err error) {
 	if s.dialect != dialect.Postgres {
 		return nil
 	}
-	rows, err := tx.QueryContext(ctx, statement, string(org))
+	rows, err := tx.QueryContext(ctx, statement, id)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"entgo.io/ent/dialect"
 	"github.com/google/uuid"
 
 	"github.com/svc-observability/svc/ent"
@@ -22,12 +20,12 @@ type Preferences struct {
 // PreferencesEdit is a partial update.
 type PreferencesEdit struct{ Theme, StackTrace Patch[string] }
 
-// Themes are the choices of a theme, and StackTraces those of how a stack trace is shown. The first of each is the default.
+// Themes are the choices of a theme. The first is the default.
 func Themes() []preferences.Theme {
 	return []preferences.Theme{preferences.ThemeSystem, preferences.ThemeLight, preferences.ThemeDark}
 }
 
-// StackTraces: see Themes.
+// StackTraces are the forms in which a stack trace is shown. The first is the default.
 func StackTraces() []preferences.StackTrace {
 	return []preferences.StackTrace{preferences.StackTracePretty, preferences.StackTraceRaw}
 }
@@ -46,7 +44,7 @@ func (s *Store) UserPreferences(ctx context.Context, user principal.UserID) (Pre
 func (s *Store) EditPreferences(ctx context.Context, user principal.UserID, edit PreferencesEdit) (r Preferences, err error) {
 	err = s.tx(ctx, "edit preferences", func(tx *ent.Tx) error {
 		// Two browsers may set the first preference of the user at once.
-		if err := s.lockUser(ctx, tx, user); err != nil {
+		if err := s.lockRow(ctx, tx, "SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE", string(user)); err != nil {
 			return err
 		}
 		row, err := tx.Preferences.Query().Where(preferences.UserID(string(user))).Only(ctx)
@@ -75,19 +73,6 @@ func (s *Store) EditPreferences(ctx context.Context, user principal.UserID, edit
 			SetUpdatedAt(*r.UpdatedAt).Exec(ctx)
 	})
 	return r, err
-}
-
-// lockUser makes changes of one user wait for each other. On SQLite, every write transaction excludes all others.
-func (s *Store) lockUser(ctx context.Context, tx *ent.Tx, id principal.UserID) (err error) {
-	if s.dialect != dialect.Postgres {
-		return nil
-	}
-	rows, err := tx.QueryContext(ctx, "SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE", string(id))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	return rows.Err()
 }
 
 func toPreferences(row *ent.Preferences) Preferences {
