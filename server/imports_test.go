@@ -397,7 +397,7 @@ func TestFilesAndNames(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			// The error tags are one enum, which the language keeps in one file.
+			// All error tags stand in one enum, and protobuf keeps an enum in one file.
 			tags := entry.Name() == "errors.proto"
 			if lines := bytes.Count(text, []byte("\n")); lines > maxLines && !generated.Match(text) && !tags {
 				t.Errorf("%s has %d lines: split it by noun (at most %d)", file, lines, maxLines)

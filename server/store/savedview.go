@@ -78,7 +78,7 @@ func (r *SavedView) valid() error {
 	return c.err()
 }
 
-// SavedViewPages are the pages of the web application that have saved views.
+// SavedViewPages are the pages of the web application to which a saved view can belong.
 func SavedViewPages() []savedview.Page {
 	return []savedview.Page{
 		savedview.PageServices, savedview.PageMap, savedview.PageTraces, savedview.PageLogs, savedview.PageErrors, savedview.PageMetrics,

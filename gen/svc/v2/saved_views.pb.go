@@ -41,7 +41,7 @@ type SavedView struct {
 	Description *string `protobuf:"bytes,5,opt,name=description" json:"description,omitempty"`
 	// The text after `?` in the address of the page. It is empty for the page as it opens.
 	State string `protobuf:"bytes,6,opt,name=state" json:"state,omitempty"`
-	// Who reads it: `private` is the owner alone, `shared` is every member of the organization.
+	// The owner alone reads a `private` view. Every member of the organization reads a `shared` one.
 	Visibility string `protobuf:"bytes,7,opt,name=visibility" json:"visibility,omitempty"`
 	// The user who created it. Null for an API key.
 	Owner *string `protobuf:"bytes,8,opt,name=owner" json:"owner,omitempty"`
@@ -310,7 +310,7 @@ type CreateSavedViewRequest struct {
 	Description *string `protobuf:"bytes,3,opt,name=description" json:"description,omitempty"`
 	// The text after `?` in the address of the page, encoded as there. It is empty for the page as it opens.
 	State string `protobuf:"bytes,4,opt,name=state" json:"state,omitempty"`
-	// Who reads it: `private` is the owner alone, `shared` is every member of the organization. Null means `private`, which an API key
+	// The owner alone reads a `private` view. Every member of the organization reads a `shared` one. Null means `private`, which an API key
 	// cannot choose.
 	Visibility    *string `protobuf:"bytes,5,opt,name=visibility" json:"visibility,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -439,7 +439,7 @@ type UpdateSavedViewRequest struct {
 	Description *string `protobuf:"bytes,3,opt,name=description" json:"description,omitempty"`
 	// The text after `?` in the address of the page, encoded as there. It is empty for the page as it opens.
 	State *string `protobuf:"bytes,4,opt,name=state" json:"state,omitempty"`
-	// Who reads it: `private` is the owner alone, `shared` is every member of the organization.
+	// The owner alone reads a `private` view. Every member of the organization reads a `shared` one.
 	Visibility *string `protobuf:"bytes,5,opt,name=visibility" json:"visibility,omitempty"`
 	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,6,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`

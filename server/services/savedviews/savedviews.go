@@ -42,8 +42,8 @@ func failure(ctx context.Context, err error) error {
 	return resource().Failure(ctx, err)
 }
 
-// viewer returns the reader of a call. The user of a key is its maker, who need not know what the key does, so a key is nobody: it has
-// no private views.
+// viewer returns the reader of a call. The user of a key is its maker, who need not know what the key does. So a key stands for no person,
+// and has no private views.
 func viewer(caller *principal.Principal) store.Viewer {
 	v := store.Viewer{Admin: caller.IsAdmin()}
 	if caller.Kind == principal.KindSession || caller.Kind == principal.KindOAuth {

@@ -67,7 +67,7 @@ export function WhereBar({ value, signal: bar, builtin, error, placeholder, onSu
     { ...wanted, where: others },
     { enabled: valued && others !== "", keep: false },
   );
-  // All values are offered while another condition is incomplete.
+  // While another condition is incomplete, the bar offers all values.
   const every = useCall("AttributesService/ListAttributeValues", wanted, {
     enabled: valued && (others === "" || fitting.error !== null),
     keep: false,
