@@ -106,6 +106,32 @@ export default async ({ page, home, browser, allow, settled, check, problems }, 
     await saved(page, `Of ${path}`);
   }
 
+  // The pages of services, map, incidents, replays and agents: what each keeps of its address comes back.
+  for (const [path, kept] of Object.entries({
+    'services?q=car&sort=p95&from=-6h': /\/services\?.*q=car.*sort=p95/,
+    'map?node=service%3Acart&from=-6h': /\/map\?.*node=service%3Acart/,
+    'incidents?service=cart&i=0&from=-6h': /\/incidents\?(?!.*\bi=).*service=cart/,
+    'replays?errors=1&from=-6h': /\/replays\?.*errors=1/,
+    'agents/tools?from=-6h': /\/agents\/tools\?/,
+  })) {
+    const at = path.split(/\W/)[0];
+    await page.goto(`${home}/${path}`);
+    await settled();
+    await saved(page, `Of ${at}`);
+    await page.goto(`${home}/${at}`);
+    await settled();
+    await list(page);
+    await row(page, `Of ${at}`).locator('a').click();
+    await page.waitForURL(kept);
+    await page.waitForURL(/from=-6h/);
+  }
+  // The filter of the services narrows the table, and stays in the address.
+  await page.goto(`${home}/services?from=-6h`);
+  await settled();
+  await page.fill('[data-bar]', 'cart');
+  await page.waitForURL(/q=cart/);
+  must((await page.locator('table.data tbody tr').count()) === 1, 'the filter of the services leaves others');
+
   // Both dialogs, wide and on a phone, in both themes.
   for (const [theme, width, height] of [
     ['light', 1440, 900],

@@ -1,9 +1,10 @@
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useMemo } from "react";
 import { count, duration, line, percent, rate } from "../parts/format";
 import { Empty, Load, Service } from "../parts/states";
 import { change, href, Link, navigate, useAddress } from "../frame/router";
 import { times, useCall, useFrame } from "../frame/session";
 import type { Service as Row } from "../gen/api";
+import { Views } from "../views/save";
 import { worse } from "./home";
 import { Spark } from "./spark";
 import "./home.css";
@@ -22,7 +23,7 @@ const columns: Array<{ key: string; name: string; of: (s: Row) => number | strin
 export default function Services() {
   const { window: w, env, org } = useFrame();
   const address = useAddress();
-  const [filter, setFilter] = useState("");
+  const filter = address.searchParams.get("q") ?? "";
   const sort = address.searchParams.get("sort") ?? "rate";
   const found = useCall("ServicesService/ListServices", { ...times(w), limit: 100, ...(env ? { deploymentEnvironment: env } : {}) });
   const series = useCall("QueryService/QueryTimeseries", {
@@ -69,8 +70,9 @@ export default function Services() {
           aria-label="Filter services by name"
           placeholder="Filter by name"
           value={filter}
-          onChange={(e) => setFilter(e.target.value)}
+          onChange={(e) => change({ q: e.target.value || null }, true)}
         />
+        <Views page="services" />
       </div>
       <section className="panel">
         <Load

@@ -19,7 +19,15 @@ describe("a saved view", () => {
     expect(stateOf(at(`/o/acme/traces?${fixed}`))).toBe("view=heat");
   });
 
-  it("keeps the part of the page of events, and a statement", () => {
+  it("leaves out the place in a list", () => {
+    expect(stateOf(at("/o/acme/replays?q=ada&after=c2"))).toBe("q=ada");
+    expect(stateOf(at("/o/acme/agents?offset=50&sort=cost"))).toBe("sort=cost");
+    expect(stateOf(at("/o/acme/incidents?service=cart&i=2"))).toBe("service=cart");
+  });
+
+  it("keeps the part of the pages of events and agents, and a statement", () => {
+    expect(stateOf(at("/o/acme/agents/tools?tool=search"))).toBe("tool=search&part=tools");
+    expect(stateOf(at("/o/acme/services/cart?tab=errors"))).toBe("tab=errors");
     expect(stateOf(at("/o/acme/events/funnels?steps=a"))).toBe("steps=a&part=funnels");
     expect(stateOf(at("/o/acme/sql?sql=old"), { sql: "SELECT 1;\n-- #" })).toBe("sql=SELECT+1%3B%0A--+%23");
   });
@@ -31,6 +39,8 @@ describe("a saved view", () => {
 
   it("opens a part that the page has, and no other address", () => {
     expect(addressOf({ page: "events", state: "part=funnels" })).toBe("/o/acme/events/funnels?from=-6h&to=now&env=production");
+    expect(addressOf({ page: "agents", state: "part=tools" })).toBe("/o/acme/agents/tools?from=-6h&to=now&env=production");
+    expect(addressOf({ page: "map", state: "part=funnels" })).toBe("/o/acme/map?from=-6h&to=now&env=production");
     expect(addressOf({ page: "events", state: "part=..%2F..%2Fsettings" })).toBe("/o/acme/events?from=-6h&to=now&env=production");
   });
 });

@@ -22,8 +22,13 @@ export const viewPages: Record<ViewPage, string> = {
   sql: "SQL",
 };
 
-/** The parts of the page of events have paths of their own. A view keeps the part as a parameter. */
-const parts = ["funnels", "paths"] as const;
+/** Parts of pages that have paths of their own. A view keeps the part as a parameter. */
+const parts: Partial<Record<ViewPage, readonly string[]>> = { events: ["funnels", "paths"], agents: ["tools"] };
+const hasPart = (page: string | undefined, part: string | undefined): boolean =>
+  isOneOf(Object.keys(viewPages) as ViewPage[], page) && (parts[page]?.includes(part ?? "") ?? false);
+
+/** A place in a list: other records stand there when the view is opened. */
+const places = ["after", "offset", "i"];
 
 /**
  * stateOf is what a view keeps of an address: its parameters. A window of fixed times is left out, with the box on a heatmap, which has such
@@ -32,8 +37,9 @@ const parts = ["funnels", "paths"] as const;
 export function stateOf(address: URL, more: Record<string, string> = {}): string {
   const p = new URLSearchParams(address.search);
   if (!(p.get("from") ?? "-").startsWith("-")) for (const name of ["from", "to", "sel"]) p.delete(name);
+  for (const name of places) p.delete(name);
   const [, , , page, part] = address.pathname.split("/");
-  if (page === "events" && isOneOf(parts, part)) p.set("part", part);
+  if (part && hasPart(page, part)) p.set("part", part);
   for (const [name, value] of Object.entries(more)) p.set(name, value);
   return p.toString();
 }
@@ -41,7 +47,7 @@ export function stateOf(address: URL, more: Record<string, string> = {}): string
 /** addressOf opens a view. Window and environment of the current page go along, unless the view has its own. */
 export function addressOf(view: SavedView): string {
   const { part, ...parameters } = Object.fromEntries(new URLSearchParams(view.state ?? ""));
-  return href(`/${view.page ?? ""}${view.page === "events" && isOneOf(parts, part) ? `/${part}` : ""}`, parameters);
+  return href(`/${view.page ?? ""}${hasPart(view.page, part) ? `/${part}` : ""}`, parameters);
 }
 
 /** useViews lists the views that the person sees, of one page or of all, by name. */

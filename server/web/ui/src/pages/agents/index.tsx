@@ -4,6 +4,7 @@ import { times, useCall, useFrame } from "../../frame/session";
 import { count, duration, line } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
 import { exact, stamp } from "../../parts/time";
+import { Views } from "../../views/save";
 import { money } from "./messages";
 import { Session } from "./session";
 import { Tools } from "./tools";
@@ -31,6 +32,8 @@ export default function Agents({ part }: { part: string }) {
     <>
       <div className="pagehead">
         <h1>Agents</h1>
+        <span className="grow" />
+        <Views page="agents" />
       </div>
       <nav className="tabs" aria-label="Views of agents">
         <Link href={href("/agents")} aria-current={part === "" ? "page" : undefined}>

@@ -8,6 +8,7 @@ import { SearchWindow } from "../../gen/limits";
 import { lasts, line, stretch } from "../../parts/format";
 import { Empty, Load, Service } from "../../parts/states";
 import { clock, exact, moment } from "../../parts/time";
+import { Views } from "../../views/save";
 import { Lanes } from "./lanes";
 import "../home.css";
 import "./incidents.css";
@@ -60,6 +61,7 @@ export default function Incidents() {
             {{ "-6h": "6 hours", "-24h": "24 hours", "-7d": "7 days" }[from]}
           </button>
         ))}
+        <Views page="incidents" />
       </div>
       <CauseTabs at="incidents" />
       {long && <p className="panel fine warn">The last {lasts(SearchWindow)} of the window are searched.</p>}

@@ -3,6 +3,7 @@ import { count, duration, line, percent, rate } from "../../parts/format";
 import { Empty, Load, Service } from "../../parts/states";
 import { change, href, Link, useAddress } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
+import { Views } from "../../views/save";
 import { type Edge, type Graph, graphOf, layered, type Node, serviceId } from "./graph";
 import "../home.css";
 import "./map.css";
@@ -46,6 +47,7 @@ export default function ServiceMapPage() {
               </option>
             ))}
         </select>
+        <Views page="map" />
       </div>
       <Load
         of={found}

@@ -4,6 +4,7 @@ import type { SearchSessionReplaysRequest, SessionReplayFacetValue, SessionRepla
 import { count, duration, line } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
 import { exact, stamp } from "../../parts/time";
+import { Views } from "../../views/save";
 
 type Tag = NonNullable<SearchSessionReplaysRequest["tags"]>[number];
 
@@ -47,6 +48,8 @@ export function Replays() {
       <div className="pagehead">
         <h1>Replays</h1>
         <span className="faint">{facets.data ? count(facets.data.sessionCount ?? 0) : ""}</span>
+        <span className="grow" />
+        <Views page="replays" />
       </div>
       <form
         className="row replaybar"
