@@ -59065,6 +59065,7 @@ type PreferencesMutation struct {
 	id            *uuid.UUID
 	theme         *preferences.Theme
 	stack_trace   *preferences.StackTrace
+	time_zone     *string
 	updated_at    *time.Time
 	clearedFields map[string]struct{}
 	user          *string
@@ -59286,6 +59287,42 @@ func (m *PreferencesMutation) ResetStackTrace() {
 	m.stack_trace = nil
 }
 
+// SetTimeZone sets the "time_zone" field.
+func (m *PreferencesMutation) SetTimeZone(s string) {
+	m.time_zone = &s
+}
+
+// TimeZone returns the value of the "time_zone" field in the mutation.
+func (m *PreferencesMutation) TimeZone() (r string, exists bool) {
+	v := m.time_zone
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldTimeZone returns the old "time_zone" field's value of the Preferences entity.
+// If the Preferences object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PreferencesMutation) OldTimeZone(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldTimeZone is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldTimeZone requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldTimeZone: %w", err)
+	}
+	return oldValue.TimeZone, nil
+}
+
+// ResetTimeZone resets all changes to the "time_zone" field.
+func (m *PreferencesMutation) ResetTimeZone() {
+	m.time_zone = nil
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (m *PreferencesMutation) SetUpdatedAt(t time.Time) {
 	m.updated_at = &t
@@ -59383,7 +59420,7 @@ func (m *PreferencesMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PreferencesMutation) Fields() []string {
-	fields := make([]string, 0, 4)
+	fields := make([]string, 0, 5)
 	if m.user != nil {
 		fields = append(fields, preferences.FieldUserID)
 	}
@@ -59392,6 +59429,9 @@ func (m *PreferencesMutation) Fields() []string {
 	}
 	if m.stack_trace != nil {
 		fields = append(fields, preferences.FieldStackTrace)
+	}
+	if m.time_zone != nil {
+		fields = append(fields, preferences.FieldTimeZone)
 	}
 	if m.updated_at != nil {
 		fields = append(fields, preferences.FieldUpdatedAt)
@@ -59410,6 +59450,8 @@ func (m *PreferencesMutation) Field(name string) (ent.Value, bool) {
 		return m.Theme()
 	case preferences.FieldStackTrace:
 		return m.StackTrace()
+	case preferences.FieldTimeZone:
+		return m.TimeZone()
 	case preferences.FieldUpdatedAt:
 		return m.UpdatedAt()
 	}
@@ -59427,6 +59469,8 @@ func (m *PreferencesMutation) OldField(ctx context.Context, name string) (ent.Va
 		return m.OldTheme(ctx)
 	case preferences.FieldStackTrace:
 		return m.OldStackTrace(ctx)
+	case preferences.FieldTimeZone:
+		return m.OldTimeZone(ctx)
 	case preferences.FieldUpdatedAt:
 		return m.OldUpdatedAt(ctx)
 	}
@@ -59458,6 +59502,13 @@ func (m *PreferencesMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetStackTrace(v)
+		return nil
+	case preferences.FieldTimeZone:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetTimeZone(v)
 		return nil
 	case preferences.FieldUpdatedAt:
 		v, ok := value.(time.Time)
@@ -59523,6 +59574,9 @@ func (m *PreferencesMutation) ResetField(name string) error {
 		return nil
 	case preferences.FieldStackTrace:
 		m.ResetStackTrace()
+		return nil
+	case preferences.FieldTimeZone:
+		m.ResetTimeZone()
 		return nil
 	case preferences.FieldUpdatedAt:
 		m.ResetUpdatedAt()

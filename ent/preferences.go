@@ -25,6 +25,8 @@ type Preferences struct {
 	Theme preferences.Theme `json:"theme,omitempty"`
 	// StackTrace holds the value of the "stack_trace" field.
 	StackTrace preferences.StackTrace `json:"stack_trace,omitempty"`
+	// a name of the tz database, or browser
+	TimeZone string `json:"time_zone,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
 	UpdatedAt time.Time `json:"updated_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -58,7 +60,7 @@ func (*Preferences) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case preferences.FieldUserID, preferences.FieldTheme, preferences.FieldStackTrace:
+		case preferences.FieldUserID, preferences.FieldTheme, preferences.FieldStackTrace, preferences.FieldTimeZone:
 			values[i] = new(sql.NullString)
 		case preferences.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
@@ -102,6 +104,12 @@ func (_m *Preferences) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field stack_trace", values[i])
 			} else if value.Valid {
 				_m.StackTrace = preferences.StackTrace(value.String)
+			}
+		case preferences.FieldTimeZone:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field time_zone", values[i])
+			} else if value.Valid {
+				_m.TimeZone = value.String
 			}
 		case preferences.FieldUpdatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -158,6 +166,9 @@ func (_m *Preferences) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("stack_trace=")
 	builder.WriteString(fmt.Sprintf("%v", _m.StackTrace))
+	builder.WriteString(", ")
+	builder.WriteString("time_zone=")
+	builder.WriteString(_m.TimeZone)
 	builder.WriteString(", ")
 	builder.WriteString("updated_at=")
 	builder.WriteString(_m.UpdatedAt.Format(time.ANSIC))

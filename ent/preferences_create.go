@@ -43,6 +43,20 @@ func (_c *PreferencesCreate) SetStackTrace(v preferences.StackTrace) *Preference
 	return _c
 }
 
+// SetTimeZone sets the "time_zone" field.
+func (_c *PreferencesCreate) SetTimeZone(v string) *PreferencesCreate {
+	_c.mutation.SetTimeZone(v)
+	return _c
+}
+
+// SetNillableTimeZone sets the "time_zone" field if the given value is not nil.
+func (_c *PreferencesCreate) SetNillableTimeZone(v *string) *PreferencesCreate {
+	if v != nil {
+		_c.SetTimeZone(*v)
+	}
+	return _c
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_c *PreferencesCreate) SetUpdatedAt(v time.Time) *PreferencesCreate {
 	_c.mutation.SetUpdatedAt(v)
@@ -67,6 +81,7 @@ func (_c *PreferencesCreate) Mutation() *PreferencesMutation {
 
 // Save creates the Preferences in the database.
 func (_c *PreferencesCreate) Save(ctx context.Context) (*Preferences, error) {
+	_c.defaults()
 	return withHooks(ctx, _c.sqlSave, _c.mutation, _c.hooks)
 }
 
@@ -89,6 +104,14 @@ func (_c *PreferencesCreate) Exec(ctx context.Context) error {
 func (_c *PreferencesCreate) ExecX(ctx context.Context) {
 	if err := _c.Exec(ctx); err != nil {
 		panic(err)
+	}
+}
+
+// defaults sets the default values of the builder before save.
+func (_c *PreferencesCreate) defaults() {
+	if _, ok := _c.mutation.TimeZone(); !ok {
+		v := preferences.DefaultTimeZone
+		_c.mutation.SetTimeZone(v)
 	}
 }
 
@@ -117,6 +140,9 @@ func (_c *PreferencesCreate) check() error {
 		if err := preferences.StackTraceValidator(v); err != nil {
 			return &ValidationError{Name: "stack_trace", err: fmt.Errorf(`ent: validator failed for field "Preferences.stack_trace": %w`, err)}
 		}
+	}
+	if _, ok := _c.mutation.TimeZone(); !ok {
+		return &ValidationError{Name: "time_zone", err: errors.New(`ent: missing required field "Preferences.time_zone"`)}
 	}
 	if _, ok := _c.mutation.UpdatedAt(); !ok {
 		return &ValidationError{Name: "updated_at", err: errors.New(`ent: missing required field "Preferences.updated_at"`)}
@@ -167,6 +193,10 @@ func (_c *PreferencesCreate) createSpec() (*Preferences, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.StackTrace(); ok {
 		_spec.SetField(preferences.FieldStackTrace, field.TypeEnum, value)
 		_node.StackTrace = value
+	}
+	if value, ok := _c.mutation.TimeZone(); ok {
+		_spec.SetField(preferences.FieldTimeZone, field.TypeString, value)
+		_node.TimeZone = value
 	}
 	if value, ok := _c.mutation.UpdatedAt(); ok {
 		_spec.SetField(preferences.FieldUpdatedAt, field.TypeTime, value)
@@ -265,6 +295,18 @@ func (u *PreferencesUpsert) UpdateStackTrace() *PreferencesUpsert {
 	return u
 }
 
+// SetTimeZone sets the "time_zone" field.
+func (u *PreferencesUpsert) SetTimeZone(v string) *PreferencesUpsert {
+	u.Set(preferences.FieldTimeZone, v)
+	return u
+}
+
+// UpdateTimeZone sets the "time_zone" field to the value that was provided on create.
+func (u *PreferencesUpsert) UpdateTimeZone() *PreferencesUpsert {
+	u.SetExcluded(preferences.FieldTimeZone)
+	return u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (u *PreferencesUpsert) SetUpdatedAt(v time.Time) *PreferencesUpsert {
 	u.Set(preferences.FieldUpdatedAt, v)
@@ -356,6 +398,20 @@ func (u *PreferencesUpsertOne) UpdateStackTrace() *PreferencesUpsertOne {
 	})
 }
 
+// SetTimeZone sets the "time_zone" field.
+func (u *PreferencesUpsertOne) SetTimeZone(v string) *PreferencesUpsertOne {
+	return u.Update(func(s *PreferencesUpsert) {
+		s.SetTimeZone(v)
+	})
+}
+
+// UpdateTimeZone sets the "time_zone" field to the value that was provided on create.
+func (u *PreferencesUpsertOne) UpdateTimeZone() *PreferencesUpsertOne {
+	return u.Update(func(s *PreferencesUpsert) {
+		s.UpdateTimeZone()
+	})
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (u *PreferencesUpsertOne) SetUpdatedAt(v time.Time) *PreferencesUpsertOne {
 	return u.Update(func(s *PreferencesUpsert) {
@@ -427,6 +483,7 @@ func (_c *PreferencesCreateBulk) Save(ctx context.Context) ([]*Preferences, erro
 	for i := range _c.builders {
 		func(i int, root context.Context) {
 			builder := _c.builders[i]
+			builder.defaults()
 			var mut Mutator = MutateFunc(func(ctx context.Context, m Mutation) (Value, error) {
 				mutation, ok := m.(*PreferencesMutation)
 				if !ok {
@@ -612,6 +669,20 @@ func (u *PreferencesUpsertBulk) SetStackTrace(v preferences.StackTrace) *Prefere
 func (u *PreferencesUpsertBulk) UpdateStackTrace() *PreferencesUpsertBulk {
 	return u.Update(func(s *PreferencesUpsert) {
 		s.UpdateStackTrace()
+	})
+}
+
+// SetTimeZone sets the "time_zone" field.
+func (u *PreferencesUpsertBulk) SetTimeZone(v string) *PreferencesUpsertBulk {
+	return u.Update(func(s *PreferencesUpsert) {
+		s.SetTimeZone(v)
+	})
+}
+
+// UpdateTimeZone sets the "time_zone" field to the value that was provided on create.
+func (u *PreferencesUpsertBulk) UpdateTimeZone() *PreferencesUpsertBulk {
+	return u.Update(func(s *PreferencesUpsert) {
+		s.UpdateTimeZone()
 	})
 }
 

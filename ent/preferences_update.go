@@ -57,6 +57,20 @@ func (_u *PreferencesUpdate) SetNillableStackTrace(v *preferences.StackTrace) *P
 	return _u
 }
 
+// SetTimeZone sets the "time_zone" field.
+func (_u *PreferencesUpdate) SetTimeZone(v string) *PreferencesUpdate {
+	_u.mutation.SetTimeZone(v)
+	return _u
+}
+
+// SetNillableTimeZone sets the "time_zone" field if the given value is not nil.
+func (_u *PreferencesUpdate) SetNillableTimeZone(v *string) *PreferencesUpdate {
+	if v != nil {
+		_u.SetTimeZone(*v)
+	}
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *PreferencesUpdate) SetUpdatedAt(v time.Time) *PreferencesUpdate {
 	_u.mutation.SetUpdatedAt(v)
@@ -145,6 +159,9 @@ func (_u *PreferencesUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	if value, ok := _u.mutation.StackTrace(); ok {
 		_spec.SetField(preferences.FieldStackTrace, field.TypeEnum, value)
 	}
+	if value, ok := _u.mutation.TimeZone(); ok {
+		_spec.SetField(preferences.FieldTimeZone, field.TypeString, value)
+	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(preferences.FieldUpdatedAt, field.TypeTime, value)
 	}
@@ -194,6 +211,20 @@ func (_u *PreferencesUpdateOne) SetStackTrace(v preferences.StackTrace) *Prefere
 func (_u *PreferencesUpdateOne) SetNillableStackTrace(v *preferences.StackTrace) *PreferencesUpdateOne {
 	if v != nil {
 		_u.SetStackTrace(*v)
+	}
+	return _u
+}
+
+// SetTimeZone sets the "time_zone" field.
+func (_u *PreferencesUpdateOne) SetTimeZone(v string) *PreferencesUpdateOne {
+	_u.mutation.SetTimeZone(v)
+	return _u
+}
+
+// SetNillableTimeZone sets the "time_zone" field if the given value is not nil.
+func (_u *PreferencesUpdateOne) SetNillableTimeZone(v *string) *PreferencesUpdateOne {
+	if v != nil {
+		_u.SetTimeZone(*v)
 	}
 	return _u
 }
@@ -315,6 +346,9 @@ func (_u *PreferencesUpdateOne) sqlSave(ctx context.Context) (_node *Preferences
 	}
 	if value, ok := _u.mutation.StackTrace(); ok {
 		_spec.SetField(preferences.FieldStackTrace, field.TypeEnum, value)
+	}
+	if value, ok := _u.mutation.TimeZone(); ok {
+		_spec.SetField(preferences.FieldTimeZone, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(preferences.FieldUpdatedAt, field.TypeTime, value)

@@ -990,6 +990,10 @@ func init() {
 	preferencesDescUserID := preferencesFields[1].Descriptor()
 	// preferences.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
 	preferences.UserIDValidator = preferencesDescUserID.Validators[0].(func(string) error)
+	// preferencesDescTimeZone is the schema descriptor for time_zone field.
+	preferencesDescTimeZone := preferencesFields[4].Descriptor()
+	// preferences.DefaultTimeZone holds the default value on creation for the time_zone field.
+	preferences.DefaultTimeZone = preferencesDescTimeZone.Default.(string)
 	recommendationFields := schema.Recommendation{}.Fields()
 	_ = recommendationFields
 	// recommendationDescOrgID is the schema descriptor for org_id field.

@@ -2039,6 +2039,7 @@ var (
 		{Name: "id", Type: field.TypeUUID},
 		{Name: "theme", Type: field.TypeEnum, Enums: []string{"system", "light", "dark"}, SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "stack_trace", Type: field.TypeEnum, Enums: []string{"pretty", "raw"}, SchemaType: map[string]string{"postgres": "text"}},
+		{Name: "time_zone", Type: field.TypeString, Default: "browser", SchemaType: map[string]string{"postgres": "text"}},
 		{Name: "updated_at", Type: field.TypeTime},
 		{Name: "user_id", Type: field.TypeString, Unique: true, SchemaType: map[string]string{"postgres": "text"}},
 	}
@@ -2050,7 +2051,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "preferences_users_preferences",
-				Columns:    []*schema.Column{PreferencesColumns[4]},
+				Columns:    []*schema.Column{PreferencesColumns[5]},
 				RefColumns: []*schema.Column{UsersColumns[0]},
 				OnDelete:   schema.Cascade,
 			},

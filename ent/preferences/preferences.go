@@ -20,6 +20,8 @@ const (
 	FieldTheme = "theme"
 	// FieldStackTrace holds the string denoting the stack_trace field in the database.
 	FieldStackTrace = "stack_trace"
+	// FieldTimeZone holds the string denoting the time_zone field in the database.
+	FieldTimeZone = "time_zone"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
 	FieldUpdatedAt = "updated_at"
 	// EdgeUser holds the string denoting the user edge name in mutations.
@@ -41,6 +43,7 @@ var Columns = []string{
 	FieldUserID,
 	FieldTheme,
 	FieldStackTrace,
+	FieldTimeZone,
 	FieldUpdatedAt,
 }
 
@@ -57,6 +60,8 @@ func ValidColumn(column string) bool {
 var (
 	// UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
 	UserIDValidator func(string) error
+	// DefaultTimeZone holds the default value on creation for the "time_zone" field.
+	DefaultTimeZone string
 )
 
 // Theme defines the type for the "theme" enum field.
@@ -127,6 +132,11 @@ func ByTheme(opts ...sql.OrderTermOption) OrderOption {
 // ByStackTrace orders the results by the stack_trace field.
 func ByStackTrace(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldStackTrace, opts...).ToFunc()
+}
+
+// ByTimeZone orders the results by the time_zone field.
+func ByTimeZone(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTimeZone, opts...).ToFunc()
 }
 
 // ByUpdatedAt orders the results by the updated_at field.

@@ -61,6 +61,11 @@ func UserID(v string) predicate.Preferences {
 	return predicate.Preferences(sql.FieldEQ(FieldUserID, v))
 }
 
+// TimeZone applies equality check predicate on the "time_zone" field. It's identical to TimeZoneEQ.
+func TimeZone(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldEQ(FieldTimeZone, v))
+}
+
 // UpdatedAt applies equality check predicate on the "updated_at" field. It's identical to UpdatedAtEQ.
 func UpdatedAt(v time.Time) predicate.Preferences {
 	return predicate.Preferences(sql.FieldEQ(FieldUpdatedAt, v))
@@ -169,6 +174,71 @@ func StackTraceIn(vs ...StackTrace) predicate.Preferences {
 // StackTraceNotIn applies the NotIn predicate on the "stack_trace" field.
 func StackTraceNotIn(vs ...StackTrace) predicate.Preferences {
 	return predicate.Preferences(sql.FieldNotIn(FieldStackTrace, vs...))
+}
+
+// TimeZoneEQ applies the EQ predicate on the "time_zone" field.
+func TimeZoneEQ(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldEQ(FieldTimeZone, v))
+}
+
+// TimeZoneNEQ applies the NEQ predicate on the "time_zone" field.
+func TimeZoneNEQ(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldNEQ(FieldTimeZone, v))
+}
+
+// TimeZoneIn applies the In predicate on the "time_zone" field.
+func TimeZoneIn(vs ...string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldIn(FieldTimeZone, vs...))
+}
+
+// TimeZoneNotIn applies the NotIn predicate on the "time_zone" field.
+func TimeZoneNotIn(vs ...string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldNotIn(FieldTimeZone, vs...))
+}
+
+// TimeZoneGT applies the GT predicate on the "time_zone" field.
+func TimeZoneGT(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldGT(FieldTimeZone, v))
+}
+
+// TimeZoneGTE applies the GTE predicate on the "time_zone" field.
+func TimeZoneGTE(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldGTE(FieldTimeZone, v))
+}
+
+// TimeZoneLT applies the LT predicate on the "time_zone" field.
+func TimeZoneLT(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldLT(FieldTimeZone, v))
+}
+
+// TimeZoneLTE applies the LTE predicate on the "time_zone" field.
+func TimeZoneLTE(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldLTE(FieldTimeZone, v))
+}
+
+// TimeZoneContains applies the Contains predicate on the "time_zone" field.
+func TimeZoneContains(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldContains(FieldTimeZone, v))
+}
+
+// TimeZoneHasPrefix applies the HasPrefix predicate on the "time_zone" field.
+func TimeZoneHasPrefix(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldHasPrefix(FieldTimeZone, v))
+}
+
+// TimeZoneHasSuffix applies the HasSuffix predicate on the "time_zone" field.
+func TimeZoneHasSuffix(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldHasSuffix(FieldTimeZone, v))
+}
+
+// TimeZoneEqualFold applies the EqualFold predicate on the "time_zone" field.
+func TimeZoneEqualFold(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldEqualFold(FieldTimeZone, v))
+}
+
+// TimeZoneContainsFold applies the ContainsFold predicate on the "time_zone" field.
+func TimeZoneContainsFold(v string) predicate.Preferences {
+	return predicate.Preferences(sql.FieldContainsFold(FieldTimeZone, v))
 }
 
 // UpdatedAtEQ applies the EQ predicate on the "updated_at" field.

@@ -25,6 +25,7 @@ func (Preferences) Fields() []ent.Field {
 		field.String("user_id").SchemaType(text).NotEmpty().Unique().Immutable(),
 		field.Enum("theme").Values(choices(&svcv2.UpdatePreferencesRequest{}, "theme")...).SchemaType(text),
 		field.Enum("stack_trace").Values(choices(&svcv2.UpdatePreferencesRequest{}, "stack_trace")...).SchemaType(text),
+		field.String("time_zone").SchemaType(text).Default("browser").Comment("a name of the tz database, or browser"),
 		field.Time("updated_at"),
 	}
 }

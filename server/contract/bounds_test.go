@@ -140,7 +140,7 @@ var bounds = []struct {
 	// These follow from the form of a value, or refuse values that cannot exist. They are no limits that a user meets.
 	{1, "trace_sample_ratio"},
 	{4, "ReplaceErrorEscalationPolicyRequest.rules"},
-	{64, "aggregation user_code"},
+	{64, "aggregation user_code time_zone"},
 	{100, "scopes"},
 	{128, "table"},
 	{138, "breakdown_by"},

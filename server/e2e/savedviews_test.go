@@ -143,8 +143,14 @@ func TestPreferences(t *testing.T) {
 		t.Errorf("%d %v", status, got)
 	}
 	want(first, "dark", "raw")
+	if status, got := as(t, s, second, "", "PATCH", path, `{"time_zone":"Europe/Berlin"}`); status != 200 || got["time_zone"] != "Europe/Berlin" {
+		t.Errorf("%d %v", status, got)
+	}
+	if status, got := as(t, s, other, "", "GET", path, ""); status != 200 || got["time_zone"] != "browser" {
+		t.Errorf("%d %v", status, got)
+	}
 	want(other, "system", "pretty")
-	for body, param := range map[string]string{`{"theme":"pink"}`: "theme", `{"theme":null}`: "theme", `{"colour":"red"}`: "colour"} {
+	for body, param := range map[string]string{`{"theme":"pink"}`: "theme", `{"theme":null}`: "theme", `{"time_zone":"Mars/Olympus"}`: "time_zone", `{"colour":"red"}`: "colour"} {
 		if status, got := as(t, s, first, "", "PATCH", path, body); status != 400 || at(got, "error", "param") != param {
 			t.Errorf("%s: %d %v", body, status, got)
 		}

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
+	_ "time/tzdata" // a machine may lack the folder of zones
 
 	"github.com/google/uuid"
 
@@ -13,12 +15,12 @@ import (
 
 // Preferences are settings of a user for the web application. UpdatedAt is nil if none was ever set.
 type Preferences struct {
-	Theme, StackTrace string
-	UpdatedAt         *time.Time
+	Theme, StackTrace, TimeZone string
+	UpdatedAt                   *time.Time
 }
 
 // PreferencesEdit is a partial update.
-type PreferencesEdit struct{ Theme, StackTrace Patch[string] }
+type PreferencesEdit struct{ Theme, StackTrace, TimeZone Patch[string] }
 
 // Themes are the choices of a theme. The first is the default.
 func Themes() []preferences.Theme {
@@ -28,6 +30,21 @@ func Themes() []preferences.Theme {
 // StackTraces are the forms in which a stack trace is shown. The first is the default.
 func StackTraces() []preferences.StackTrace {
 	return []preferences.StackTrace{preferences.StackTracePretty, preferences.StackTraceRaw}
+}
+
+// BrowserZone stands for the time zone of the device. It is the default.
+const BrowserZone = "browser"
+
+// timeZone checks a name of the tz database. A program with its own folder of zones may know names that start with posix or right: no
+// browser knows them.
+func (c *checker) timeZone(field, name string) {
+	if name == BrowserZone {
+		return
+	}
+	_, err := time.LoadLocation(name)
+	if err != nil || name == "" || name == "Local" || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") {
+		c.fail(field, `must be "browser" or a name of the tz database, such as Europe/Berlin, not %q`, name)
+	}
 }
 
 // UserPreferences returns the preferences of a user, with the default of each that was never set.
@@ -54,9 +71,11 @@ func (s *Store) EditPreferences(ctx context.Context, user principal.UserID, edit
 		r = toPreferences(row)
 		edit.Theme.apply(&r.Theme)
 		edit.StackTrace.apply(&r.StackTrace)
+		edit.TimeZone.apply(&r.TimeZone)
 		var c checker
 		choice(&c, "theme", preferences.Theme(r.Theme), Themes())
 		choice(&c, "stack_trace", preferences.StackTrace(r.StackTrace), StackTraces())
+		c.timeZone("time_zone", r.TimeZone)
 		if err := c.err(); err != nil {
 			return err
 		}
@@ -67,17 +86,19 @@ func (s *Store) EditPreferences(ctx context.Context, user principal.UserID, edit
 				return err
 			}
 			return tx.Preferences.Create().SetID(id).SetUserID(string(user)).SetTheme(preferences.Theme(r.Theme)).
-				SetStackTrace(preferences.StackTrace(r.StackTrace)).SetUpdatedAt(*r.UpdatedAt).Exec(ctx)
+				SetStackTrace(preferences.StackTrace(r.StackTrace)).SetTimeZone(r.TimeZone).SetUpdatedAt(*r.UpdatedAt).Exec(ctx)
 		}
 		return row.Update().SetTheme(preferences.Theme(r.Theme)).SetStackTrace(preferences.StackTrace(r.StackTrace)).
-			SetUpdatedAt(*r.UpdatedAt).Exec(ctx)
+			SetTimeZone(r.TimeZone).SetUpdatedAt(*r.UpdatedAt).Exec(ctx)
 	})
 	return r, err
 }
 
 func toPreferences(row *ent.Preferences) Preferences {
 	if row == nil {
-		return Preferences{Theme: string(Themes()[0]), StackTrace: string(StackTraces()[0])}
+		return Preferences{Theme: string(Themes()[0]), StackTrace: string(StackTraces()[0]), TimeZone: BrowserZone}
 	}
-	return Preferences{Theme: string(row.Theme), StackTrace: string(row.StackTrace), UpdatedAt: new(utc(row.UpdatedAt))}
+	return Preferences{
+		Theme: string(row.Theme), StackTrace: string(row.StackTrace), TimeZone: row.TimeZone, UpdatedAt: new(utc(row.UpdatedAt)),
+	}
 }

@@ -36,7 +36,9 @@ type Preferences struct {
 	// Stack traces: `pretty` marks the application's own frames, `raw` is the text as it was sent. The default is `pretty`.
 	StackTrace string `protobuf:"bytes,3,opt,name=stack_trace,json=stackTrace" json:"stack_trace,omitempty"`
 	// Time of the last change. Null if none was ever set.
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
+	// Zone of the times: a name of the tz database, such as `Europe/Berlin` or `UTC`. `browser` is the zone of the device, and the default.
+	TimeZone      string `protobuf:"bytes,5,opt,name=time_zone,json=timeZone" json:"time_zone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -99,6 +101,13 @@ func (x *Preferences) GetUpdatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Preferences) GetTimeZone() string {
+	if x != nil {
+		return x.TimeZone
+	}
+	return ""
+}
+
 // No parameters: the answer is about the person who is signed in.
 type GetPreferencesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -143,6 +152,8 @@ type UpdatePreferencesRequest struct {
 	Theme *string `protobuf:"bytes,1,opt,name=theme" json:"theme,omitempty"`
 	// Stack traces: `pretty` marks the application's own frames, `raw` is the text as it was sent.
 	StackTrace *string `protobuf:"bytes,2,opt,name=stack_trace,json=stackTrace" json:"stack_trace,omitempty"`
+	// Zone of the times: a name of the tz database, such as `Europe/Berlin` or `UTC`. `browser` is the zone of the device.
+	TimeZone *string `protobuf:"bytes,4,opt,name=time_zone,json=timeZone" json:"time_zone,omitempty"`
 	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -193,6 +204,13 @@ func (x *UpdatePreferencesRequest) GetStackTrace() string {
 	return ""
 }
 
+func (x *UpdatePreferencesRequest) GetTimeZone() string {
+	if x != nil && x.TimeZone != nil {
+		return *x.TimeZone
+	}
+	return ""
+}
+
 func (x *UpdatePreferencesRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
 	if x != nil {
 		return x.UpdateMask
@@ -204,19 +222,21 @@ var File_svc_v2_preferences_proto protoreflect.FileDescriptor
 
 const file_svc_v2_preferences_proto_rawDesc = "" +
 	"\n" +
-	"\x18svc/v2/preferences.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xd8\x01\n" +
+	"\x18svc/v2/preferences.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"\xf5\x01\n" +
 	"\vPreferences\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vpreferencesR\x06object\x12/\n" +
 	"\x05theme\x18\x02 \x01(\tB\x19\xfa\xf9\x18\x15\x1a\x06system\x1a\x05light\x1a\x04darkR\x05theme\x122\n" +
 	"\vstack_trace\x18\x03 \x01(\tB\x11\xfa\xf9\x18\r\x1a\x06pretty\x1a\x03rawR\n" +
 	"stackTrace\x129\n" +
 	"\n" +
-	"updated_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\"\x17\n" +
-	"\x15GetPreferencesRequest\"\xc8\x01\n" +
+	"updated_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1b\n" +
+	"\ttime_zone\x18\x05 \x01(\tR\btimeZone\"\x17\n" +
+	"\x15GetPreferencesRequest\"\xf5\x01\n" +
 	"\x18UpdatePreferencesRequest\x125\n" +
 	"\x05theme\x18\x01 \x01(\tB\x1f\xbaH\x17r\x15R\x06systemR\x05lightR\x04dark\xaa\x01\x02\b\x01R\x05theme\x128\n" +
 	"\vstack_trace\x18\x02 \x01(\tB\x17\xbaH\x0fr\rR\x06prettyR\x03raw\xaa\x01\x02\b\x01R\n" +
-	"stackTrace\x12;\n" +
+	"stackTrace\x12+\n" +
+	"\ttime_zone\x18\x04 \x01(\tB\x0e\xbaH\x06r\x04\x10\x01\x18@\xaa\x01\x02\b\x01R\btimeZone\x12;\n" +
 	"\vupdate_mask\x18\x03 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
 	"updateMask2\xe6\x02\n" +
 	"\x12PreferencesService\x12\xa0\x01\n" +

@@ -71,6 +71,8 @@ func (s *Service) UpdatePreferences(ctx context.Context, req *svcv2.UpdatePrefer
 			edit.Theme = store.Set(req.GetTheme())
 		case "stack_trace":
 			edit.StackTrace = store.Set(req.GetStackTrace())
+		case "time_zone":
+			edit.TimeZone = store.Set(req.GetTimeZone())
 		default:
 			return nil, fmt.Errorf("preferences: no way to change %s", path)
 		}
@@ -83,7 +85,7 @@ func (s *Service) UpdatePreferences(ctx context.Context, req *svcv2.UpdatePrefer
 }
 
 func toProto(r store.Preferences) *svcv2.Preferences {
-	p := &svcv2.Preferences{Object: "preferences", Theme: r.Theme, StackTrace: r.StackTrace}
+	p := &svcv2.Preferences{Object: "preferences", Theme: r.Theme, StackTrace: r.StackTrace, TimeZone: r.TimeZone}
 	if r.UpdatedAt != nil {
 		p.UpdatedAt = timestamppb.New(*r.UpdatedAt)
 	}

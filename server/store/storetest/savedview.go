@@ -242,7 +242,7 @@ func testSavedViewBounds(t *testing.T, f *fixture) {
 func testPreferences(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	user, other := f.user(t).ID, f.user(t).ID
-	defaults := store.Preferences{Theme: "system", StackTrace: "pretty"}
+	defaults := store.Preferences{Theme: "system", StackTrace: "pretty", TimeZone: "browser"}
 	read := func(of principal.UserID) store.Preferences {
 		t.Helper()
 		r, err := f.UserPreferences(ctx, of)
@@ -271,7 +271,7 @@ func testPreferences(t *testing.T, f *fixture) {
 		}
 	})
 	both.Wait()
-	if r := read(user); r != (store.Preferences{Theme: "dark", StackTrace: "raw"}) {
+	if r := read(user); r != (store.Preferences{Theme: "dark", StackTrace: "raw", TimeZone: "browser"}) {
 		t.Errorf("set %+v", r)
 	}
 	if r, err := f.EditPreferences(ctx, user, store.PreferencesEdit{Theme: store.Set("light")}); err != nil || r.Theme != "light" || r.StackTrace != "raw" {
@@ -282,6 +282,15 @@ func testPreferences(t *testing.T, f *fixture) {
 	}
 	_, err := f.EditPreferences(ctx, user, store.PreferencesEdit{Theme: store.Set("pink")})
 	wantInvalid(t, "theme", err, `theme must be one of system, light, dark, not "pink"`)
+	for _, zone := range []string{"America/Argentina/Buenos_Aires", "Etc/GMT+3", "UTC", "browser"} {
+		if r, err := f.EditPreferences(ctx, user, store.PreferencesEdit{TimeZone: store.Set(zone)}); err != nil || r.TimeZone != zone {
+			t.Errorf("zone %s: %+v, %v", zone, r, err)
+		}
+	}
+	for _, zone := range []string{"", "Local", "Mars/Olympus", "posix/UTC", "../UTC", "Europe/Berlin\x00"} {
+		_, err = f.EditPreferences(ctx, user, store.PreferencesEdit{TimeZone: store.Set(zone)})
+		wantInvalid(t, "zone", err, fmt.Sprintf("time_zone must be \"browser\" or a name of the tz database, such as Europe/Berlin, not %q", zone))
+	}
 	_, err = f.EditPreferences(ctx, "user_nobody", store.PreferencesEdit{Theme: store.Set("dark")})
 	wantError(t, err, store.ErrNotFound)
 }

@@ -1,5 +1,5 @@
 // Saved views: saved, listed, opened by the bar and the palette, renamed, shared and deleted; others see the shared ones. The theme of a
-// person is the same in a second browser.
+// person, and their time zone, are the same in a second browser.
 export default async ({ page, home, browser, allow, settled, check, problems }, { base }) => {
   const must = (right, what) => right || problems.push(`views: ${what}`);
   const query = (p) => new URL(p.url()).searchParams.get('q');
@@ -214,6 +214,33 @@ export default async ({ page, home, browser, allow, settled, check, problems }, 
   await back;
   await guest.goto(`${home}/services`);
   await guest.waitForFunction(() => document.documentElement.dataset.theme === 'light');
+
+  // The zone of one browser is that of the next. Times are shown and read in it.
+  const kept = (p) => p.waitForResponse((r) => /PreferencesService\/UpdatePreferences/.test(r.url()) && r.ok());
+  await guest.goto(`${home}/settings/me`);
+  const zone = guest.locator('main input[aria-label="Another time zone"]');
+  await zone.fill('Mars/Olympus');
+  await zone.press('Enter');
+  await guest.waitForSelector('main .zones .bad >> text=No zone has this name');
+  const zoned = kept(guest);
+  await zone.fill('Asia/Kathmandu');
+  await zone.press('Enter');
+  await zoned;
+  await guest.waitForSelector('[data-time] >> text=UTC+5:45');
+  await second.goto(`${home}/services`);
+  await second.waitForSelector('[data-time] >> text=UTC+5:45');
+  await second.click('[data-time]');
+  await second.fill('.picker form input', '2026-01-31 08:00..2026-01-31 09:30');
+  await second.keyboard.press('Enter');
+  await second.waitForURL((u) => u.searchParams.get('from') === '2026-01-31T02:15:00.000Z');
+  must(new URL(second.url()).searchParams.get('to') === '2026-01-31T03:45:00.000Z', `the typed window is ${second.url()}`);
+  must((await second.locator('[data-time]').innerText()).includes('2026-01-31 08:00'), 'the window is not shown in its zone');
+  await second.click('[data-time]');
+  const browserZone = kept(second);
+  await second.click('.picker button >> text=Browser');
+  await browserZone;
+  await second.waitForSelector('[data-time] >> text=2026-01-31 02:15');
+  await second.click('.picker button >> text=Last 1 hour');
 
   // The end: nothing is left of the view.
   await page.goto(`${home}/traces`);

@@ -7,12 +7,12 @@ import "./parts/parts.css";
 import { Waiting } from "./parts/states";
 import { Boundary } from "./frame/boundary";
 import { Entry } from "./frame/shell";
-import { applyTheme } from "./frame/preferences";
+import { applyPreferences } from "./frame/preferences";
 import { page } from "./pages/routes";
 
 const Shared = lazy(() => import("./pages/dashboards/sharepage"));
 
-applyTheme();
+applyPreferences();
 // A page that was opened before an upgrade asks for files that are gone. It reloads once.
 window.addEventListener("vite:preloadError", () => {
   if (sessionStorage.getItem("reloaded") !== document.querySelector<HTMLScriptElement>("script[type=module]")?.src) {

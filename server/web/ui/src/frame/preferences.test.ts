@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { call } from "../api/client";
+import { moment } from "../parts/time";
+import { browserZone, zone } from "../parts/zone";
 import { adopt, choose, preference } from "./preferences";
 
 vi.mock("../api/client", () => ({ call: vi.fn(async () => ({})) }));
@@ -31,7 +33,11 @@ describe("preferences", () => {
     store.set("theme", "light");
     adopt("user_a", { theme: "system", stackTrace: "pretty" });
     await answered();
-    expect(server).toHaveBeenCalledWith("PreferencesService/UpdatePreferences", { theme: "light", stackTrace: "pretty" });
+    expect(server).toHaveBeenCalledWith("PreferencesService/UpdatePreferences", {
+      theme: "light",
+      stackTrace: "pretty",
+      timeZone: "browser",
+    });
     expect(preference("theme")).toBe("light");
   });
 
@@ -49,13 +55,30 @@ describe("preferences", () => {
     await answered();
     adopt("user_a", { theme: "light", stackTrace: "pretty", updatedAt: "2026-01-01T00:00:00Z" });
     await answered();
-    expect(server).toHaveBeenLastCalledWith("PreferencesService/UpdatePreferences", { theme: "dark", stackTrace: "pretty" });
+    expect(server).toHaveBeenLastCalledWith("PreferencesService/UpdatePreferences", {
+      theme: "dark",
+      stackTrace: "pretty",
+      timeZone: "browser",
+    });
     adopt("user_a", { theme: "light", stackTrace: "pretty", updatedAt: "2026-01-01T00:00:00Z" });
     expect(preference("theme")).toBe("light");
   });
 
+  it("give all times their zone, at once and in the next browser", () => {
+    const noon = Date.parse("2026-01-01T12:00:00Z");
+    choose("user_a", "timeZone", "Asia/Kathmandu");
+    expect(moment(noon)).toBe("2026-01-01 17:45");
+    store.clear();
+    adopt("user_a", { theme: "system", stackTrace: "pretty", timeZone: "UTC", updatedAt: "2026-01-01T00:00:00Z" });
+    expect(moment(noon)).toBe("2026-01-01 12:00");
+    adopt("user_b", { theme: "system", stackTrace: "pretty", timeZone: "browser" });
+    expect(zone()).toBe(browserZone());
+  });
+
   it("that make no sense are the defaults", () => {
     store.set("theme", "pink");
+    store.set("zone", "Mars/Olympus");
     expect(preference("theme")).toBe("system");
+    expect(preference("timeZone")).toBe("browser");
   });
 });

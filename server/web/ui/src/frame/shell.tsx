@@ -3,6 +3,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react
 import { ApiError, call, onSignedOut, watchCalls } from "../api/client";
 import { Failed, Waiting } from "../parts/states";
 import { windowOf } from "../parts/time";
+import { useZone } from "../parts/zone";
 import type { Preferences, Session, SessionOrganization } from "../gen/api";
 import { pair } from "./keys";
 import { adopt, choose, themes, usePreference } from "./preferences";
@@ -162,6 +163,7 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
     return { me, org, env: address.searchParams.get("env") ?? "", span, window: windowOf(span, now), now, refresh };
   }, [me, org, from, to, now, refresh, address.searchParams.get("env")]);
   const path = address.pathname.split("/").slice(3).join("/");
+  useZone(); // all times of the page change with it
   useKeys(setOpen, refresh);
   useEffect(() => setMenu(false), [path]);
   return (

@@ -1,4 +1,5 @@
 import { Empty } from "../parts/states";
+import { exact, stamp } from "../parts/time";
 import { href, Link } from "./router";
 import { useCall } from "./session";
 
@@ -13,7 +14,9 @@ export function Silence({ signal, path }: { signal: keyof typeof names; path: st
     const at = (ms: number): string => new Date(ms).toISOString();
     return (
       <Empty title={`No ${names[signal]} in this window`}>
-        <p>The last one came at {known.lastSeen?.replace("T", " ").slice(0, 19)} UTC.</p>
+        <p>
+          The last one came at <span title={exact(known.lastSeen)}>{stamp(known.lastSeen).slice(0, 19)}</span>.
+        </p>
         <Link className="button primary" href={href(path, { from: at(last - 36e5), to: at(last + 6e4) })}>
           Show the last hour with data
         </Link>

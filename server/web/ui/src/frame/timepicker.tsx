@@ -1,11 +1,13 @@
 import { useState } from "react";
-import { presets, spanName, typed, zone } from "../parts/time";
+import { presets, spanName, typed } from "../parts/time";
+import { zone, zoneShort } from "../parts/zone";
 import { change } from "./router";
 import { useFrame } from "./session";
+import { ZoneChoice } from "./zone";
 
 /** TimePicker changes the window of the page: a preset, or a text such as `90m` or `14:02..14:20`. */
 export function TimePicker() {
-  const { span } = useFrame();
+  const { span, window: w } = useFrame();
   const [open, setOpen] = useState(false);
   const [text, setText] = useState("");
   const [bad, setBad] = useState(false);
@@ -22,8 +24,16 @@ export function TimePicker() {
       onKeyDown={(e) => e.key === "Escape" && setOpen(false)}
       onBlur={(e) => !e.currentTarget.contains(e.relatedTarget) && setOpen(false)}
     >
-      <button type="button" className="button" data-time="" aria-expanded={open} onClick={() => setOpen(!open)} title={zone()}>
+      <button
+        type="button"
+        className="button"
+        data-time=""
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        title={`Times are in ${zone()}.`}
+      >
         <span className="clip">{spanName(span)}</span>
+        <span className="faint zone">{zoneShort(w.end)}</span>
       </button>
       {open && (
         <div className="float picker">
@@ -52,7 +62,7 @@ export function TimePicker() {
               />
             </label>
             <p id="time-help" className={bad ? "bad" : "faint"}>
-              {bad ? "This cannot be read as a time." : `Times are in ${zone()}.`}
+              {bad ? "This cannot be read as a time." : `Times are in ${zone()}, ${zoneShort(Date.now())}.`}
             </p>
           </form>
           {presets.map(([from, name]) => (
@@ -66,6 +76,7 @@ export function TimePicker() {
               {name}
             </button>
           ))}
+          <ZoneChoice />
         </div>
       )}
     </div>

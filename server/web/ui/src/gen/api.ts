@@ -3828,6 +3828,7 @@ export interface Preferences {
   theme?: "system" | "light" | "dark";
   stackTrace?: "pretty" | "raw";
   updatedAt?: string;
+  timeZone?: string;
 }
 
 export interface PreviewAlertRuleRequest {
@@ -6046,6 +6047,7 @@ export interface UpdateOrganizationRequest {
 export interface UpdatePreferencesRequest {
   theme?: "system" | "light" | "dark";
   stackTrace?: "pretty" | "raw";
+  timeZone?: string;
   updateMask?: string;
 }
 

@@ -6,6 +6,7 @@ import { toggled } from "../parts/chartdata";
 import { drawLevels } from "../parts/overlay";
 import { paint, useTheme } from "../parts/paint";
 import { clock, moment } from "../parts/time";
+import { plotDate, useZone } from "../parts/zone";
 import { type Drawn, stacked } from "./series";
 import { colorOf, type Format } from "./values";
 
@@ -123,6 +124,7 @@ function Plot({ times, lines, format, display, kind, onBrush }: Omit<Props, "tit
   const box = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const theme = useTheme();
+  const zone = useZone();
   const brushed = useRef(onBrush);
   brushed.current = onBrush;
   // biome-ignore lint: the theme decides the colors
@@ -157,6 +159,7 @@ function Plot({ times, lines, format, display, kind, onBrush }: Omit<Props, "tit
         cursor: { y: false, sync: { key: "page" }, drag: { x: onBrush !== undefined, y: false, setScale: false } },
         select: { show: true, left: 0, top: 0, width: 0, height: 0 },
         legend: { show: false },
+        tzDate: plotDate,
         padding: [8, 14, 0, 0],
         scales: { y: { distr: log ? 3 : 1, range: (_u, min, max) => reach(display, min ?? 0, max ?? 0, log) } },
         axes: [
@@ -223,7 +226,7 @@ function Plot({ times, lines, format, display, kind, onBrush }: Omit<Props, "tit
       resize.disconnect();
       plot.destroy();
     };
-  }, [times, lines, theme, display, kind, format, onBrush === undefined]);
+  }, [times, lines, theme, zone, display, kind, format, onBrush === undefined]);
   return (
     <div className="w-plot">
       <div ref={box} aria-hidden="true" />

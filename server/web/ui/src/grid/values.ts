@@ -1,5 +1,5 @@
 import type { QueryDraft, Threshold, WidgetDisplay } from "../gen/api";
-import { count, duration, line, percent, rate } from "../parts/format";
+import { count, digits, duration, line, percent, rate } from "../parts/format";
 
 export type Format = (n: number) => string;
 const thin = "\u2009";
@@ -13,7 +13,7 @@ export function bytes(n: number): string {
     v /= 1024;
     i++;
   }
-  return `${v.toLocaleString("en", { maximumFractionDigits: i === 0 || Math.abs(v) >= 100 ? 0 : 1 })}${thin}${units[i]}`;
+  return `${digits(v, i === 0 || Math.abs(v) >= 100 ? 0 : 1)}${thin}${units[i]}`;
 }
 
 const durations: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, min: 60_000, h: 3_600_000 };

@@ -2,6 +2,7 @@ import { type KeyboardEvent, type PointerEvent, useEffect, useId, useLayoutEffec
 import { count, percent } from "../parts/format";
 import { paint, useTheme } from "../parts/paint";
 import { clock, moment } from "../parts/time";
+import { offset, useZone } from "../parts/zone";
 import { type Area, areaOf, type Box, boundName, boxOf, type Grid, rangeName, sumOf, timeName } from "./select";
 import "./heat.css";
 
@@ -23,6 +24,7 @@ export function HeatPlot({ grid, box, onBox }: { grid: Grid; box: Box | null; on
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
+  const zone = useZone();
   const id = useId();
   const [size, setSize] = useState({ width: 0, height: 0 });
   const [over, setOver] = useState<Cell | null>(null);
@@ -60,7 +62,7 @@ export function HeatPlot({ grid, box, onBox }: { grid: Grid; box: Box | null; on
       to.scale(scale, scale);
       draw(to, grid, size, (token) => paint(frame.current!, token));
     }
-  }, [grid, size, theme]);
+  }, [grid, size, theme, zone]);
 
   const cellAt = (e: PointerEvent): Cell => {
     const r = canvas.current!.getBoundingClientRect();
@@ -278,7 +280,8 @@ function draw(to: CanvasRenderingContext2D, g: Grid, size: { width: number; heig
   }
   to.textAlign = "center";
   const every = tick(g, cw);
-  for (let ms = Math.ceil(g.start / every) * every; ms < g.start + g.columns * g.step; ms += every) {
+  const shift = offset(g.start);
+  for (let ms = Math.ceil((g.start + shift) / every) * every - shift; ms < g.start + g.columns * g.step; ms += every) {
     const x = gutter.left + ((ms - g.start) / g.step) * cw;
     if (x < gutter.left + 14 || x > gutter.left + plot.width - 14) continue;
     to.strokeStyle = rule;

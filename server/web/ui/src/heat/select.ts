@@ -1,6 +1,6 @@
 import type { TraceDistribution } from "../gen/api";
 import { duration } from "../parts/format";
-import { clock, iso, moment, type Window } from "../parts/time";
+import { clock, date, iso, moment, type Window } from "../parts/time";
 
 /**
  * A box on the heatmap: times in milliseconds, `to` exclusive; durations in milliseconds, `high` exclusive, null without an end; all its
@@ -184,9 +184,8 @@ export const rangeName = (low: number, high: number | null): string =>
 /** timeName names a stretch of time for people. */
 export function timeName(from: number, to: number, step: number): string {
   const t = (ms: number): string => (step % 60_000 === 0 ? clock(ms).slice(0, 5) : clock(ms));
-  const day = new Date(from).toDateString();
-  return day === new Date(to).toDateString()
-    ? `${day === new Date().toDateString() ? "" : `${moment(from).slice(0, 10)} `}${t(from)} – ${t(to)}`
+  return date(from) === date(to)
+    ? `${date(from) === date(Date.now()) ? "" : `${date(from)} `}${t(from)} – ${t(to)}`
     : `${moment(from)} – ${moment(to)}`;
 }
 

@@ -7,7 +7,7 @@ import { errorOf, Field, FormError } from "../parts/form";
 import { line } from "../parts/format";
 import { atMost } from "../parts/length";
 import { Menu } from "../parts/menu";
-import { ago, exact } from "../parts/time";
+import { ago, control, exact, fromControl, iso } from "../parts/time";
 import { useConfirm } from "./settings/parts";
 
 const kinds = { deploy: "Deployment", flag: "Feature flag", configuration: "Configuration", note: "Note" } as const;
@@ -83,12 +83,6 @@ function Title({ of: m }: { of: Marker }) {
   );
 }
 
-/** local is a time as the control of the browser writes it. */
-function local(iso: string | undefined): string {
-  const at = iso ? new Date(iso) : new Date();
-  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
 type FormProps = { of: Marker | undefined; service: string; environment: string; close: () => void };
 
 function MarkerForm({ of, service, environment, close }: FormProps) {
@@ -101,7 +95,7 @@ function MarkerForm({ of, service, environment, close }: FormProps) {
       kind: text("kind") as Kind,
       title: text("title"),
       url: text("url"),
-      occurredAt: new Date(text("occurred_at")).toISOString(),
+      occurredAt: iso(fromControl(text("occurred_at"))),
     };
     if (of) update.mutate({ ...body, id: of.id ?? "", updateMask: "kind,title,url,occurredAt" });
     else create.mutate({ ...body, serviceName: service, ...(environment ? { deploymentEnvironment: environment } : {}) });
@@ -140,7 +134,16 @@ function MarkerForm({ of, service, environment, close }: FormProps) {
           )}
         </Field>
         <Field label="When" hint="In the time zone of this browser" error={errorOf(error, "occurred_at")}>
-          {(c) => <input {...c} className="field" name="occurred_at" type="datetime-local" required defaultValue={local(of?.occurredAt)} />}
+          {(c) => (
+            <input
+              {...c}
+              className="field"
+              name="occurred_at"
+              type="datetime-local"
+              required
+              defaultValue={control(of?.occurredAt ? Date.parse(of.occurredAt) : Date.now())}
+            />
+          )}
         </Field>
         <Field label="Page about it" hint="An address with https://, or nothing" error={errorOf(error, "url")}>
           {(c) => <input {...c} className="field" name="url" autoComplete="off" defaultValue={of?.url ?? ""} />}

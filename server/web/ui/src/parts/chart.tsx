@@ -8,6 +8,7 @@ import { Menu, type MenuItem } from "./menu";
 import { drawBands, drawLevels, handles, type Mark, near, type Overlay } from "./overlay";
 import { css, paint, useTheme } from "./paint";
 import { clock, moment } from "./time";
+import { plotDate, useZone } from "./zone";
 
 export type { Line } from "./chartdata";
 /** A bucket of a chart, and the line; all lines when it is null. */
@@ -68,6 +69,7 @@ export default function Chart({
   const tip = useRef<HTMLDivElement>(null);
   const plotted = useRef<uPlot | null>(null);
   const theme = useTheme();
+  const zone = useZone();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [asBars, setBars] = useState(bars);
   const [table, setTable] = useState(false);
@@ -104,6 +106,7 @@ export default function Chart({
         focus: { alpha: 0.25 },
         select: { show: true, left: 0, top: 0, width: 0, height: 0 },
         legend: { show: false },
+        tzDate: plotDate,
         padding: [8, 18, 0, 0],
         scales: {
           ...(start !== undefined && end !== undefined ? { x: { range: [start / 1000, end / 1000] as [number, number] } } : {}),
@@ -195,7 +198,7 @@ export default function Chart({
       plot.destroy();
       plotted.current = null;
     };
-  }, [times, lines, theme, height, asBars, least, format, start, end]);
+  }, [times, lines, theme, zone, height, asBars, least, format, start, end]);
   useEffect(() => {
     over.current = { marks: marks ?? [], bands: bands ?? [], levels: levels ?? [] };
     plotted.current?.setData(plotted.current.data);

@@ -1,10 +1,12 @@
 /** One formatter for each kind of value. Thin spaces stand between number and unit. */
 const thin = "\u2009";
 
+/** digits writes a number with separators, and at most so many digits after the point. */
+export const digits = (n: number, most = 0): string => n.toLocaleString("en", { maximumFractionDigits: most });
+
 export function count(n: number | undefined): string {
   if (n === undefined || Number.isNaN(n)) return "–";
-  if (Math.abs(n) < 10_000)
-    return Number.isInteger(n) ? n.toLocaleString("en") : n.toLocaleString("en", { maximumFractionDigits: n < 10 ? 2 : 1 });
+  if (Math.abs(n) < 10_000) return digits(n, n < 10 ? 2 : 1);
   const units = ["k", "M", "G", "T"];
   let i = -1;
   let v = n;
@@ -12,7 +14,7 @@ export function count(n: number | undefined): string {
     v /= 1000;
     i++;
   }
-  return `${v.toLocaleString("en", { maximumFractionDigits: Math.abs(v) < 100 ? 1 : 0 })}${units[i]}`;
+  return `${digits(v, Math.abs(v) < 100 ? 1 : 0)}${units[i]}`;
 }
 
 export function duration(ms: number | undefined): string {
@@ -37,7 +39,7 @@ export function bytes(n: number | undefined): string {
     v /= 1024;
     i++;
   }
-  return `${v.toLocaleString("en", { maximumFractionDigits: v < 100 ? 1 : 0 })}${thin}${units[i]}`;
+  return `${digits(v, v < 100 ? 1 : 0)}${thin}${units[i]}`;
 }
 
 /** stretch is a length of time as people say it, for what lasts minutes to days. */

@@ -1,4 +1,5 @@
 import type { FormEvent } from "react";
+import { digits } from "./format";
 
 /** A longest text, as gen/limits.ts has it: in characters (Unicode code points) or in bytes of UTF-8, as the API counts it. */
 export type Length = { characters: number } | { bytes: number };
@@ -9,7 +10,7 @@ export function excess(text: string, most: Length): string {
   const [limit, unit] = inBytes ? [most.bytes, "bytes"] : [most.characters, "characters"];
   if (text.length * (inBytes ? 3 : 1) <= limit) return ""; // a UTF-16 unit is at most three bytes
   const size = inBytes ? new TextEncoder().encode(text).length : [...text].length;
-  return size > limit ? `At most ${limit.toLocaleString("en")} ${unit}. This text has ${size.toLocaleString("en")}.` : "";
+  return size > limit ? `At most ${digits(limit)} ${unit}. This text has ${digits(size)}.` : "";
 }
 
 type Control = HTMLInputElement | HTMLTextAreaElement;

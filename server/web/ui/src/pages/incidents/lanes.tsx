@@ -2,6 +2,7 @@ import { Link, href } from "../../frame/router";
 import type { IncidentSearch, Marker, Release } from "../../gen/api";
 import { line, slots } from "../../parts/format";
 import { clock, moment } from "../../parts/time";
+import { offset } from "../../parts/zone";
 
 /** The distances of the times on the axis, in minutes. */
 const steps = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
@@ -32,8 +33,8 @@ export function Lanes({
   };
   const day = end - start > 86_400_000 * 1.5;
   const step = 60_000 * (steps.find((m) => (end - start) / 60_000 / m <= 8) ?? 1440);
-  const zone = new Date(start).getTimezoneOffset() * 60_000;
-  const first = Math.ceil((start - zone) / step) * step + zone;
+  const shift = offset(start);
+  const first = Math.ceil((start + shift) / step) * step - shift;
   const ticks = Array.from({ length: Math.max(0, Math.floor((end - first) / step) + 1) }, (_, i) => first + i * step);
   const begun = (r: Release): boolean => Date.parse(r.firstSeen ?? "") > start + 60_000 && r.previous !== undefined;
   return (

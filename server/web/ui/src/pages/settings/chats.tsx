@@ -5,7 +5,7 @@ import { FormError } from "../../parts/form";
 import { line } from "../../parts/format";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
-import { ago, exact, stamp } from "../../parts/time";
+import { ago, exact } from "../../parts/time";
 import { useConfirm } from "./parts";
 
 /** words are those of a chat service. */
@@ -161,8 +161,8 @@ function Workspace({ of, again, remove }: { of: ChatWorkspace; again: () => void
       <td className="free">
         <span className={of.status === "connected" ? "good" : "bad"}>{(of.status ?? "").replaceAll("_", " ")}</span>{" "}
         {of.syncedAt && (
-          <span className="faint" title={exact(stamp(of.syncedAt))}>
-            read {ago(stamp(of.syncedAt), now)}
+          <span className="faint" title={exact(of.syncedAt)}>
+            read {ago(of.syncedAt, now)}
           </span>
         )}
         {of.error && <span className="bad"> · {line(of.error, 200)}</span>}

@@ -7,7 +7,7 @@ import { line } from "../../parts/format";
 import { atMost } from "../../parts/length";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
-import { ago, exact, stamp } from "../../parts/time";
+import { ago, exact } from "../../parts/time";
 import { useConfirm } from "./parts";
 
 /** Hosting is one hosting platform with the connected account and its newest deployments. */
@@ -175,8 +175,8 @@ function State({ of }: { of: HostingPlatform }) {
     <>
       <span className={of.status === "connected" ? "good" : "bad"}>{(of.status ?? "").replaceAll("_", " ")}</span>{" "}
       {of.lastSyncAt && (
-        <span className="faint" title={exact(stamp(of.lastSyncAt))}>
-          read {ago(stamp(of.lastSyncAt), now)}
+        <span className="faint" title={exact(of.lastSyncAt)}>
+          read {ago(of.lastSyncAt, now)}
         </span>
       )}
       {of.error && <span className="bad"> · {line(of.error, 200)}</span>}
@@ -259,7 +259,7 @@ function Deployments({ platform }: { platform: string }) {
             <td>
               <code>{(d.commitSha ?? "").slice(0, 8)}</code> <span className="faint">{line(d.branch ?? "", 60)}</span>
             </td>
-            <td title={exact(stamp(d.startedAt))}>{ago(stamp(d.startedAt), now)}</td>
+            <td title={exact(d.startedAt)}>{ago(d.startedAt, now)}</td>
           </tr>
         ))}
       </tbody>

@@ -12,7 +12,7 @@ import { line } from "../../parts/format";
 import { atMost } from "../../parts/length";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
-import { ago, exact, stamp } from "../../parts/time";
+import { ago, exact } from "../../parts/time";
 import { Secret, useConfirm } from "./parts";
 
 /** LogPush lists the doors through which a CDN pushes its request logs. */
@@ -141,8 +141,8 @@ function State({ of, now }: { of: LogpushConnector; now: number }) {
     <>
       {of.enabled ? <span className="good">on</span> : <span className="bad">off</span>}{" "}
       {of.lastReceivedAt ? (
-        <span className="faint" title={exact(stamp(of.lastReceivedAt))}>
-          pushed {ago(stamp(of.lastReceivedAt), now)}
+        <span className="faint" title={exact(of.lastReceivedAt)}>
+          pushed {ago(of.lastReceivedAt, now)}
         </span>
       ) : (
         <span className="faint">nothing pushed yet</span>

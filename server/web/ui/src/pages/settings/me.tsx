@@ -2,10 +2,11 @@ import { useState } from "react";
 import { href, Link } from "../../frame/router";
 import { MinPasswordLength } from "../../gen/limits";
 import { choose, themes, usePreference } from "../../frame/preferences";
+import { ZoneChoice } from "../../frame/zone";
 import { useAct, useFrame } from "../../frame/session";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
-import { stamp, zone } from "../../parts/time";
+import { stamp } from "../../parts/time";
 
 const roles: Record<string, string> = { "org:admin": "administrator", "org:member": "member" };
 
@@ -59,8 +60,8 @@ function Display() {
             </label>
           ))}
         </fieldset>
-        <p className="faint">Every browser in which you sign in has this theme.</p>
-        <p className="faint">Times are in the zone of the browser, {zone()}. The hover of a time shows UTC.</p>
+        <ZoneChoice />
+        <p className="faint">Every browser in which you sign in has this theme and this zone.</p>
       </div>
     </section>
   );

@@ -5,7 +5,7 @@ import { errorOf, Field, FormError } from "../../parts/form";
 import { line } from "../../parts/format";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
-import { ago, exact, stamp } from "../../parts/time";
+import { ago, exact } from "../../parts/time";
 import { useConfirm } from "./parts";
 
 /** PlanetScale is the connected account of the database platform. */
@@ -84,11 +84,9 @@ function State({ of }: { of: PlanetScaleIntegration }) {
     <p className="fine">
       <span className={of.connected ? "good" : "bad"}>{of.connected ? "connected" : "access withdrawn"}</span>
       {of.organization && <> · {line(of.organization, 100)}</>}
-      {of.lastInventoryAt && <span title={exact(stamp(of.lastInventoryAt))}> · databases read {ago(stamp(of.lastInventoryAt), now)}</span>}
+      {of.lastInventoryAt && <span title={exact(of.lastInventoryAt)}> · databases read {ago(of.lastInventoryAt, now)}</span>}
       {of.lastInventoryError && <span className="bad"> · {line(of.lastInventoryError, 200)}</span>}
-      {target?.lastScrapeAt && (
-        <span title={exact(stamp(target.lastScrapeAt))}> · metrics read {ago(stamp(target.lastScrapeAt), now)}</span>
-      )}
+      {target?.lastScrapeAt && <span title={exact(target.lastScrapeAt)}> · metrics read {ago(target.lastScrapeAt, now)}</span>}
       {target?.lastScrapeError && <span className="bad"> · {line(target.lastScrapeError, 200)}</span>}
     </p>
   );
@@ -260,7 +258,7 @@ function Events() {
                 </td>
                 <td>{line(e.databaseName ?? "", 100)}</td>
                 <td>{line(e.actorLogin ?? "", 100)}</td>
-                <td title={exact(stamp(e.occurredAt))}>{ago(stamp(e.occurredAt), now)}</td>
+                <td title={exact(e.occurredAt)}>{ago(e.occurredAt, now)}</td>
               </tr>
             ))}
           </tbody>

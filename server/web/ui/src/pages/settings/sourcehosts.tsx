@@ -7,7 +7,7 @@ import { FormError } from "../../parts/form";
 import { line } from "../../parts/format";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
-import { ago, exact, stamp } from "../../parts/time";
+import { ago, exact } from "../../parts/time";
 import { useConfirm } from "./parts";
 
 /** Host is what is said about a source host here. */
@@ -180,8 +180,8 @@ function State({ of, now }: { of: SourceConnection; now: number }) {
     <>
       <span className={good ? "good" : "bad"}>{(of.status ?? "").replaceAll("_", " ")}</span>{" "}
       {of.lastSyncAt && (
-        <span className="faint" title={exact(stamp(of.lastSyncAt))}>
-          read {ago(stamp(of.lastSyncAt), now)}
+        <span className="faint" title={exact(of.lastSyncAt)}>
+          read {ago(of.lastSyncAt, now)}
         </span>
       )}
       {of.error && <span className="bad"> · {line(of.error, 200)}</span>}

@@ -6,7 +6,7 @@ import type { SqlResult } from "../../gen/api";
 import { SQLMemory, SQLResult, SQLRows, SQLRowsRead, SQLTime } from "../../gen/limits";
 import { AddToDashboard, type NewWidget } from "../../parts/addtodashboard";
 import { csv } from "../../parts/chartdata";
-import { bytes, count, duration, lasts, line } from "../../parts/format";
+import { bytes, count, digits, duration, lasts, line } from "../../parts/format";
 import { Menu } from "../../parts/menu";
 import { Copy, Waiting } from "../../parts/states";
 import type { Table } from "../../sql/complete";
@@ -202,8 +202,8 @@ export default function Sql() {
                 </Menu>
               )}
               <span className="grow faint limits">
-                Up to {lasts(SQLTime)}, {bytes(SQLMemory.bytes)} of memory, {count(SQLRowsRead)} rows read, {SQLRows.toLocaleString("en")}{" "}
-                rows and {bytes(SQLResult.bytes)} returned. Statements only read. Macros stand for the window of the page.
+                Up to {lasts(SQLTime)}, {bytes(SQLMemory.bytes)} of memory, {count(SQLRowsRead)} rows read, {digits(SQLRows)} rows and{" "}
+                {bytes(SQLResult.bytes)} returned. Statements only read. Macros stand for the window of the page.
               </span>
             </div>
           </section>
