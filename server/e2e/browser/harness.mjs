@@ -104,6 +104,16 @@ export async function open(executablePath, screenshots, { base, email, password 
       const next = head?.nextElementSibling;
       return next ? Math.round(head.getBoundingClientRect().top + head.scrollHeight - next.getBoundingClientRect().top) : 0;
     });
+    // On a phone every tab is in sight, and each number of a folded table has its name.
+    const phone = await page.evaluate(() => {
+      if (innerWidth > 760) return [];
+      const out = [...document.querySelectorAll('main .tabs a')].filter((a) => a.getBoundingClientRect().right > innerWidth);
+      const bare = [
+        ...document.querySelectorAll('main table.fold tbody tr:first-child td.num:not(:first-child, [data-none], :empty)'),
+      ].filter((td) => td.checkVisibility() && !td.dataset.label && !td.querySelector('a.main, button, select, input'));
+      return [...out.map((a) => `the tab ${a.textContent} is out of sight`), ...bare.map((td) => `${td.textContent} has no name`)];
+    });
+    for (const what of phone.slice(0, 3)) problems.push(`${name}: ${what}`);
     if (covered > 0) problems.push(`${name}: the head of the page is covered by ${covered} pixels`);
     if (wide) problems.push(`${name} must be scrolled sideways at ${page.viewportSize().width}, ${wide}`);
     await page.screenshot({ path: `${screenshots}/${name}.png` });

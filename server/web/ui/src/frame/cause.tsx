@@ -35,11 +35,13 @@ export const kindNames: Record<string, string> = {
 };
 
 /** figure shows a value of a symptom in its unit. */
-export function figure(value: number | undefined, unit: string | undefined): string {
-  if (unit === "1") return percent(value ?? 0);
-  if (unit === "ms") return duration(value ?? 0);
-  if (unit === "1/s") return rate(value ?? 0);
-  return `${count(value ?? 0)}${unit ? `\u2009${unit}` : ""}`;
+export function figure({ kind, value, usual, unit }: IncidentSymptom, of: "value" | "usual"): string {
+  const n = (of === "value" ? value : usual) ?? 0;
+  // A number of things has the unit 1, too: the lag of a queue, say.
+  if (unit === "1") return kind === "resource" && Math.max(value ?? 0, usual ?? 0) > 1.5 ? count(n) : percent(n);
+  if (unit === "ms") return duration(n);
+  if (unit === "1/s") return rate(n);
+  return `${count(n)}${unit ? `\u2009${unit}` : ""}`;
 }
 
 const quoted = (v: string): string => `"${v.replace(/["\\]/g, "\\$&")}"`;

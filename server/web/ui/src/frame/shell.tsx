@@ -6,6 +6,7 @@ import { windowOf } from "../parts/time";
 import { useZone } from "../parts/zone";
 import type { Preferences, Session, SessionOrganization } from "../gen/api";
 import { pair } from "./keys";
+import { useLabels } from "./labels";
 import { adopt, choose, themes, usePreference } from "./preferences";
 import { Help, Palette } from "./palette";
 import { change, href, Link, navigate, useAddress } from "./router";
@@ -163,6 +164,7 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
     return { me, org, env: address.searchParams.get("env") ?? "", span, window: windowOf(span, now), now, refresh };
   }, [me, org, from, to, now, refresh, address.searchParams.get("env")]);
   const path = address.pathname.split("/").slice(3).join("/");
+  useLabels();
   useZone(); // all times of the page change with it
   useKeys(setOpen, refresh);
   useEffect(() => setMenu(false), [path]);

@@ -92,64 +92,74 @@ export default function Services() {
             )
           }
         >
-          {() => (
-            <table className="data fold">
-              <thead>
-                <tr>
-                  {columns.map((c) => (
-                    <th
-                      key={c.key}
-                      scope="col"
-                      className={c.key === "name" ? "" : c.key === "change" ? "num w160" : "num w90"}
-                      aria-sort={sort.replace("-", "") === c.key ? (sort.startsWith("-") ? "ascending" : "descending") : undefined}
-                    >
-                      <button type="button" onClick={() => change({ sort: sort === c.key ? `-${c.key}` : c.key }, true)}>
-                        {c.name}
-                        {sort.replace("-", "") === c.key ? (sort.startsWith("-") ? " ↑" : " ↓") : ""}
-                      </button>
-                    </th>
-                  ))}
-                  <th scope="col" className="w160">
-                    Traffic
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((s) => {
-                  const to = href(`/services/${encodeURIComponent(s.name ?? "")}`);
-                  const factor = worse(s);
-                  return (
-                    // biome-ignore lint: the link in the first cell is the way for the keyboard
-                    <tr key={s.name} onClick={(e) => !(e.target as Element).closest("a") && navigate(to)}>
-                      <td>
-                        <Link className="main" href={to}>
-                          <Service name={line(s.name ?? "", 200)} />
-                        </Link>{" "}
-                        <span className="faint">{(s.serviceNamespaces ?? []).map((n) => line(n, 60)).join(", ")}</span>
-                      </td>
-                      <td
-                        className="num"
-                        title={`${count(s.spanCount)} spans${s.hasSampling ? `, sampled: each stands for ${s.samplingWeight?.toFixed(1)}` : ""}`}
+          {(d) => (
+            <>
+              {d.hasMore && <p className="notice">The busiest {d.data?.length} are shown. Choose an environment to see others.</p>}
+              {rows.length === 0 && (
+                <Empty title={`No service has “${line(filter, 60)}” in its name`}>
+                  <button type="button" className="button" onClick={() => change({ q: null })}>
+                    Show all
+                  </button>
+                </Empty>
+              )}
+              <table className="data fold" hidden={rows.length === 0}>
+                <thead>
+                  <tr>
+                    {columns.map((c) => (
+                      <th
+                        key={c.key}
+                        scope="col"
+                        className={c.key === "name" ? "" : c.key === "change" ? "num w160" : "num w90"}
+                        aria-sort={sort.replace("-", "") === c.key ? (sort.startsWith("-") ? "ascending" : "descending") : undefined}
                       >
-                        {rate(s.throughput)}
-                      </td>
-                      <td className={`num ${(s.errorRate ?? 0) >= 0.01 ? "bad" : (s.errorRate ?? 0) > 0 ? "" : "faint"}`}>
-                        {percent(s.errorRate ?? 0)}
-                      </td>
-                      <td className="num">{duration(s.p50LatencyMs ?? 0)}</td>
-                      <td className="num">{duration(s.p95LatencyMs ?? 0)}</td>
-                      <td className="num">{duration(s.p99LatencyMs ?? 0)}</td>
-                      <td className={`num ${factor >= 1.5 ? "bad" : "faint"}`}>
-                        {s.baselineP95LatencyMs ? `×${factor.toFixed(2)} of ${duration(s.baselineP95LatencyMs)}` : "–"}
-                      </td>
-                      <td>
-                        <Spark values={sparks.get(s.name ?? "") ?? []} label={`Traffic of ${s.name}`} />
-                      </td>
-                    </tr>
-                  );
-                })}
-              </tbody>
-            </table>
+                        <button type="button" onClick={() => change({ sort: sort === c.key ? `-${c.key}` : c.key }, true)}>
+                          {c.name}
+                          {sort.replace("-", "") === c.key ? (sort.startsWith("-") ? " ↑" : " ↓") : ""}
+                        </button>
+                      </th>
+                    ))}
+                    <th scope="col" className="w160">
+                      Traffic
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {rows.map((s) => {
+                    const to = href(`/services/${encodeURIComponent(s.name ?? "")}`);
+                    const factor = worse(s);
+                    return (
+                      // biome-ignore lint: the link in the first cell is the way for the keyboard
+                      <tr key={s.name} onClick={(e) => !(e.target as Element).closest("a") && navigate(to)}>
+                        <td>
+                          <Link className="main" href={to}>
+                            <Service name={line(s.name ?? "", 200)} />
+                          </Link>{" "}
+                          <span className="faint">{(s.serviceNamespaces ?? []).map((n) => line(n, 60)).join(", ")}</span>
+                        </td>
+                        <td
+                          className="num"
+                          title={`${count(s.spanCount)} spans${s.hasSampling ? `, sampled: each stands for ${s.samplingWeight?.toFixed(1)}` : ""}`}
+                        >
+                          {rate(s.throughput)}
+                        </td>
+                        <td className={`num ${(s.errorRate ?? 0) >= 0.01 ? "bad" : (s.errorRate ?? 0) > 0 ? "" : "faint"}`}>
+                          {percent(s.errorRate ?? 0)}
+                        </td>
+                        <td className="num">{duration(s.p50LatencyMs ?? 0)}</td>
+                        <td className="num">{duration(s.p95LatencyMs ?? 0)}</td>
+                        <td className="num">{duration(s.p99LatencyMs ?? 0)}</td>
+                        <td className={`num ${factor >= 1.5 ? "bad" : "faint"}`}>
+                          {s.baselineP95LatencyMs ? `×${factor.toFixed(2)} of ${duration(s.baselineP95LatencyMs)}` : "–"}
+                        </td>
+                        <td>
+                          <Spark values={sparks.get(s.name ?? "") ?? []} label={`Traffic of ${s.name}`} />
+                        </td>
+                      </tr>
+                    );
+                  })}
+                </tbody>
+              </table>
+            </>
           )}
         </Load>
       </section>

@@ -166,7 +166,7 @@ export function Inbox({ tab }: { tab: string }) {
           {picked.length > 0 ? (
             `${picked.length} selected`
           ) : (
-            <span title="j k move, x selects, s state, a assign">
+            <span className="keyhint" title="j k move, x selects, s state, a assign">
               <kbd>x</kbd> selects, <kbd>s</kbd> state, <kbd>a</kbd> assign
             </span>
           )}

@@ -214,8 +214,8 @@ function One({ i, n, end, current, request }: { i: Incident; n: number; end: num
                 )}
               </td>
               <td className="faint">{line(s.serviceName ?? "", 60)}</td>
-              <td className="num bad">{figure(s.value, s.unit)}</td>
-              <td className="num faint">{figure(s.usual, s.unit)}</td>
+              <td className="num bad">{figure(s, "value")}</td>
+              <td className="num faint">{figure(s, "usual")}</td>
               <td className="faint">
                 {clock(Date.parse(s.startTime ?? "")).slice(0, 5)}–{s.endTime ? clock(Date.parse(s.endTime)).slice(0, 5) : "now"}
               </td>

@@ -37,6 +37,7 @@ export function Repositories() {
         <header>
           <h2 className="grow">Repositories</h2>
           <input
+            className="field"
             type="search"
             aria-label="Part of the name of a repository"
             placeholder="Part of the name"
