@@ -100,9 +100,6 @@ func traceTable(res *svcv2.SearchTracesResponse) Answer {
 	return Answer{message: res, lines: linesOf(res.GetData()), sections: []section{s}, empty: none(s, "no trace matches in this window")}
 }
 
-// slowTracesRead is how many of the latest slow traces are read, of which the slowest are shown.
-const slowTracesRead = 500
-
 // slowTraces reads traces that begin with a long span. Without --min-duration-ms, long is what the slowest twentieth takes.
 func slowTraces(ctx context.Context, q *Query) (Answer, error) {
 	start, end, err := q.window(0)
@@ -126,7 +123,7 @@ func slowTraces(ctx context.Context, q *Query) (Answer, error) {
 		wanted = limits.DefaultPage
 	}
 	read := *q
-	read.Limit = max(slowTracesRead, wanted)
+	read.Limit = max(limits.SlowTraces, wanted)
 	res, err := searchTraces(ctx, &read, &root, least)
 	if err != nil {
 		return Answer{}, err

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
 	// barColumns is the width of the picture of a span in time.
 	barColumns = 24
 	// deepest is the depth from which a tree is no longer indented further.
-	deepest = 30
+	deepest = limits.TreeDepth
 )
 
 func utcWindowMs(t *svcv2.Trace) string {

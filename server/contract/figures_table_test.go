@@ -204,8 +204,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{"30 days", "TimeRange.value"},
 	{"5 minutes", "RunSqlRequest.granularity_seconds"},
 	{"5 seconds", "CliService.RedeemCliLogin"},
-	{"50", "SessionReplaysService.SearchSessionReplayFacets"},
-	{"5", "SearchProductEventFunnelRequest.leavers"},
+	{limits.Number(limits.SessionFacetValues), "SessionReplaysService.SearchSessionReplayFacets"},
+	{limits.Number(limits.FunnelLeavers), "SearchProductEventFunnelRequest.leavers"},
 	{"6", "DiagnosisService.ComparePeriods"},
 	{"7 days", "PreviewDashboardWidgetRequest.empty_range_fallback SearchDashboardWidgetDataRequest.empty_range_fallback " +
 		"Service.baseline_p95_latency_ms Service.baseline_span_count"},

@@ -75,7 +75,7 @@ func (e *Engine) gather(
 }
 
 // examinedRows is the number of a service's errors, patterns and operations that are compared.
-const examinedRows = 50
+const examinedRows = limits.DiagnosedRows
 
 func (e *Engine) serviceMap(ctx context.Context, p Period, s Scope) (*svcv2.ServiceMap, error) {
 	return e.read.ServiceMap.GetServiceMap(ctx, &svcv2.GetServiceMapRequest{

@@ -11,7 +11,7 @@ import (
 
 const (
 	// listedServices is the highest number of services of a period.
-	listedServices = 500
+	listedServices = limits.DiagnosedServices
 	// servicePage is the number of services that one read returns.
 	servicePage = 100
 )

@@ -14,7 +14,7 @@ import (
 )
 
 // busiestOperations is the number of operations of a period that are compared.
-const busiestOperations = 100
+const busiestOperations = limits.ComparedOperations
 
 type operation struct{ service, name string }
 

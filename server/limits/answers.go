@@ -43,6 +43,35 @@ const (
 	// RecommendationServices is how many services a recommendation names, AffectedObjects how many objects a check of the setup names.
 	RecommendationServices = 20
 	AffectedObjects        = 20
+	// MetricKeys is how many attribute keys the details of a metric list, MetricSampleSeries from how many of its series they come.
+	MetricKeys         = 1000
+	MetricSampleSeries = 10_000
+	// SessionFacetValues is for each facet of recorded sessions.
+	SessionFacetValues = 50
+	// FunnelLeavers is how many next events are listed for the people that left a funnel at a step.
+	FunnelLeavers = 5
+	// DrawnFunnelGroups is how many groups the picture of a funnel compares.
+	DrawnFunnelGroups = 6
+	// ErrorParts is how many environments, and how many versions, an error is counted by.
+	ErrorParts   = 50
+	Environments = 10_000
+	// AgentNames is how many services, models and agents an agent session names each, AgentVendors how many providers of models. AgentLinks
+	// is how many spans are read to find the parents of its spans.
+	AgentNames   = 20
+	AgentVendors = 10
+	AgentLinks   = 100_000
+	// AgentFailureText is for a message that the counts of a failure show, SummaryError for the message in the summary of a trace.
+	AgentFailureText = 500
+	SummaryError     = 300
+	// AgentFailureTimes is how many occurrences the trend of a failure of a tool counts.
+	AgentFailureTimes = 5000
+	// DiagnosedServices is how many services of a period are compared, DiagnosedRows how many errors, patterns of log records and operations
+	// of a service. ComparedOperations is how many operations a search for slower ones compares.
+	DiagnosedServices  = 500
+	DiagnosedRows      = 50
+	ComparedOperations = 100
+	// DifferenceValue is for a value that can explain a difference.
+	DifferenceValue = 200
 )
 
 func answers() []Limit {
@@ -73,5 +102,24 @@ func answers() []Limit {
 		count("RepeatedRuns", RepeatedRuns, "An operation is repeated when it ran at least %s times under one span."),
 		count("RecommendationServices", RecommendationServices, "A recommendation names at most %s services."),
 		count("AffectedObjects", AffectedObjects, "A check of the setup names at most %s affected objects."),
+		count("MetricKeys", MetricKeys, "The details of a metric list at most %s attribute keys."),
+		count("MetricSampleSeries", MetricSampleSeries, "They come from at most %s series of the metric."),
+		count("SessionFacetValues", SessionFacetValues, "A facet of recorded sessions has at most %s values."),
+		count("FunnelLeavers", FunnelLeavers, "A step of a funnel lists at most %s next events of those who left there."),
+		count("DrawnFunnelGroups", DrawnFunnelGroups, "A funnel in a dashboard compares at most %s groups."),
+		count("ErrorParts", ErrorParts, "An error is counted by at most %[1]s environments and %[1]s versions."),
+		count("Environments", Environments, "A list of environments has at most %s."),
+		count("AgentNames", AgentNames, "An agent session in a list names at most %[1]s services, %[1]s models and %[1]s agents."),
+		count("AgentVendors", AgentVendors, "It names at most %s providers of models."),
+		count("AgentLinks", AgentLinks, "The parents of its spans are searched among at most %s spans."),
+		characters("AgentFailureText", AgentFailureText,
+			"The message of a failure of a tool is shown with at most %s where failures are counted."),
+		characters("SummaryError", SummaryError, "The message of an error in the summary of a trace has at most %s."),
+		count("AgentFailureTimes", AgentFailureTimes, "The trend of a failure of a tool counts at most %s occurrences."),
+		count("DiagnosedServices", DiagnosedServices, "A comparison of two periods reads at most %s services."),
+		count("DiagnosedRows", DiagnosedRows,
+			"A diagnosis compares at most %[1]s errors, %[1]s patterns of log records and %[1]s operations of a service."),
+		count("ComparedOperations", ComparedOperations, "A search for slower operations compares the %s busiest."),
+		characters("DifferenceValue", DifferenceValue, "A value that explains a difference has at most %s."),
 	}
 }

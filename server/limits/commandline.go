@@ -26,6 +26,10 @@ const (
 	CompletionKept = time.Minute
 	// CompletionWait is how long a shell waits for names of the server.
 	CompletionWait = 2 * time.Second
+	// SlowTraces is how many of the latest slow traces are read, of which the slowest are shown.
+	SlowTraces = 500
+	// TreeDepth is the depth to which the tree of a trace is indented.
+	TreeDepth = 30
 )
 
 func commandLine() []Limit {
@@ -41,5 +45,7 @@ func commandLine() []Limit {
 		count("DemoRate", DemoRate, "svc demo sends at most %s requests of its shop a second."),
 		lasts("CompletionKept", CompletionKept, "Names that a shell completes are kept for %s."),
 		lasts("CompletionWait", CompletionWait, "A shell waits for %s at most for names of the server."),
+		count("SlowTraces", SlowTraces, "svc slow-traces shows the slowest of the latest %s slow traces."),
+		count("TreeDepth", TreeDepth, "The tree of a trace is indented to a depth of %s."),
 	}
 }

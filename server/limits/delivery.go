@@ -9,6 +9,9 @@ const (
 	DestinationMembers = 10
 	// NotificationText is for each title and body of a notification template.
 	NotificationText = 4000
+	// MailSubject is for the subject of an e-mail. DigestGroups is how many groups a message about several incidents names.
+	MailSubject  = 200
+	DigestGroups = 20
 	// DestinationTests are test messages of an organization in DestinationTestsPeriod.
 	DestinationTests       = 10
 	DestinationTestsPeriod = time.Minute
@@ -41,6 +44,8 @@ func deliveries() []Limit {
 		characters("DestinationSecret", DestinationSecret, "A key, token or signing secret of an alert destination has at most %s."),
 		count("DestinationMembers", DestinationMembers, "An e-mail destination has at most %s members."),
 		characters("NotificationText", NotificationText, "The title and the body of a notification template have at most %s each."),
+		characters("MailSubject", MailSubject, "The subject of an e-mail has at most %s. A longer one is cut."),
+		count("DigestGroups", DigestGroups, "A message about several incidents names at most %s groups."),
 		rate("DestinationTests", DestinationTests, DestinationTestsPeriod, "Test messages to alert destinations: each organization may make %s."),
 		lasts("DeliveryTimeout", DeliveryTimeout, "A destination must answer within %s."),
 		count("DeliveryRedirects", DeliveryRedirects, "A message follows at most %s redirects (307 and 308)."),

@@ -8,6 +8,17 @@ const (
 	IngestDecompressed = 128 << 20
 	// JSONDepth is for objects and arrays of a JSON body, in known and in ignored fields.
 	JSONDepth = 1000
+	// ProtobufDepth is for messages of a protobuf body, in known and in ignored fields, RecordingDepth for a chunk of a recording, which has
+	// two levels for each level of the document.
+	ProtobufDepth  = 10_000
+	RecordingDepth = 10_000
+	// ShownOutcomes is how many requests of an ingest key are remembered, ShownProblems how many kinds of problems, each with
+	// ProblemExamples requests. OutcomeReason and OutcomeAgent bound their texts, in bytes.
+	ShownOutcomes   = 100
+	ShownProblems   = 8
+	ProblemExamples = 10
+	OutcomeReason   = 300
+	OutcomeAgent    = 120
 	// IngestColumns bounds the size of the rows that one request becomes.
 	IngestColumns = 256 << 20
 	// Recording bounds a chunk of a session's recording after decompression.
@@ -48,6 +59,13 @@ func ingest() []Limit {
 		size("IngestBody", IngestBody, "An ingest request over HTTP is at most %s as sent.").set("ingest-max-body-bytes"),
 		size("IngestDecompressed", IngestDecompressed, "An ingest request is at most %s after decompression.").set("ingest-max-decompressed-bytes"),
 		count("JSONDepth", JSONDepth, "The JSON of an ingest request is nested at most %s levels deep."),
+		count("ProtobufDepth", ProtobufDepth, "The messages of a protobuf body are nested at most %s levels deep."),
+		count("RecordingDepth", RecordingDepth, "The JSON of a chunk of a recording is nested at most %s levels deep."),
+		count("ShownOutcomes", ShownOutcomes, "The history of an ingest key shows its last %s requests."),
+		count("ShownProblems", ShownProblems, "It shows at most %s kinds of problems."),
+		count("ProblemExamples", ProblemExamples, "It keeps the last %s requests with each kind of problem."),
+		size("OutcomeReason", OutcomeReason, "The reason of a problem in it has at most %s."),
+		size("OutcomeAgent", OutcomeAgent, "The name of a sending program in it has at most %s."),
 		size("IngestColumns", IngestColumns, "The rows of an ingest request take at most %s."),
 		size("Recording", Recording, "A chunk of a session's recording is at most %s after decompression."),
 		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress with its public keys, and as many with its other keys."),

@@ -12,7 +12,9 @@
 // out, as in "20 when left out". TestDocumentFigures does the same for the pages of docs/ that people write by hand, with one list of
 // figures for each page.
 //
-// Internal sizes, such as buffers and pools, stay in the package that uses them.
+// These numbers stay in the package that uses them, because no caller can tell them from another choice: sizes of buffers, pools and
+// caches, pauses of background loops, parameters of one algorithm (the score of a match, the steps of a search), and facts of somebody
+// else, such as the longest message of a chat provider or the numbers of a wire format.
 package limits
 
 import (
@@ -88,6 +90,7 @@ func Table() []Group {
 		{"Product events and sessions", events()},
 		{"Queries", queries()},
 		{"Parts of answers", answers()},
+		{"The audit of a setup", audit()},
 		{"Values that a request leaves out", defaults()},
 		{"Dashboards", dashboards()},
 		{"SQL", sql()},

@@ -32,6 +32,7 @@ const (
 	AttributeFilters = 20
 	FieldKey         = 256
 	FormulaText      = 1024
+	FormulaDepth     = 64
 
 	FunnelSteps  = 10
 	PathHops     = 5
@@ -129,6 +130,7 @@ func queries() []Limit {
 		characters("SearchText", SearchText, "A text to search for has at most %s."),
 		characters("FieldKey", FieldKey, "The key of an attribute in a query has at most %s."),
 		characters("FormulaText", FormulaText, "A formula has at most %s."),
+		count("FormulaDepth", FormulaDepth, "The parts of a formula are nested at most %s levels deep."),
 		count("FunnelSteps", FunnelSteps, "A funnel has at most %s steps."),
 		count("PathHops", PathHops, "A diagram of paths shows at most %s hops from its anchor."),
 		count("PathBranches", PathBranches, "A hop of a path has at most %s branches."),

@@ -36,6 +36,10 @@ const (
 
 	// Problems is how many problems of a body an error lists.
 	Problems = 50
+	// RequestDepth is for messages in the body of a request to the API.
+	RequestDepth = 64
+	// FormBody is for a form of a page.
+	FormBody = 64 << 10
 	// OAuthClients is how many registered clients are kept.
 	OAuthClients = 100_000
 
@@ -73,6 +77,8 @@ func requests() []Limit {
 		characters("IdempotencyKey", IdempotencyKey, "An `Idempotency-Key` has at most %s."),
 		characters("RequestID", RequestID, "An `X-Request-Id` has at most %s. The server replaces a longer one."),
 		count("Problems", Problems, "An error lists at most %s problems of a body, and of a dashboard."),
+		count("RequestDepth", RequestDepth, "The objects and arrays of a request to the API are nested at most %s levels deep."),
+		size("FormBody", FormBody, "A form of a page is at most %s."),
 		count("OAuthClients", OAuthClients, "An installation keeps at most %s registered OAuth clients."),
 		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),

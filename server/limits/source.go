@@ -6,6 +6,11 @@ import "time"
 const (
 	// IntegrationLogin is the time in which an account can be connected after the start.
 	IntegrationLogin = 10 * time.Minute
+	// ProviderAnswer is for an answer of a provider, ProviderComparison for a comparison of commits, which holds the patches of all files.
+	ProviderAnswer     = 8 << 20
+	ProviderComparison = 32 << 20
+	// SuspectReleases is among how many releases the one before an error is searched.
+	SuspectReleases = 50
 	// ReturnTo is the length of the path to which the browser returns.
 	ReturnTo = 2048
 	// WebhookBody bounds a delivery of a provider.
@@ -217,6 +222,9 @@ func source() []Limit {
 		count("DefaultSourceCommits", DefaultSourceCommits, "A comparison returns %s commits if the request does not say how many."),
 		count("SourceChanges", SourceChanges, "A comparison returns at most %s files."),
 		characters("SourcePatch", SourcePatch, "The patch of a file in a comparison has at most %s."),
+		size("ProviderAnswer", ProviderAnswer, "An answer of a provider is read up to %s."),
+		size("ProviderComparison", ProviderComparison, "A comparison of commits by GitLab is read up to %s."),
+		count("SuspectReleases", SuspectReleases, "The release before an error is searched among the latest %s."),
 		lasts("DatabaseSync", DatabaseSync, "The databases of a database platform are read again every %s, and after a delivery of the provider."),
 		lasts("PlatformEvents", PlatformEvents, "Events of a database platform are kept for %s."),
 		count("Insights", Insights, "A request returns the figures of at most %s queries of a database platform."),

@@ -121,20 +121,13 @@ var (
 // figures lists the figures that a text of the program has as a literal. The first word is the file or
 // folder. A struct tag cannot call a function: its figure is bound to a limit here. The other figures are no limits.
 var figures = []struct{ path, figure, limit string }{
-	{"mcp/tools/services/compare_periods.go", "6 hours", Lasts(DefaultToolWindow)},
-	{"e2e/benchingest/table.go", "5 seconds", ""}, // the shape of a load
-	{"mcp/tools/services/compare_periods.go", "30 minutes", ""},
+	{"e2e/benchingest/table.go", "5 seconds", ""},      // the shape of a load
 	{"services/clilogin/clilogin.go", "5 seconds", ""}, // RFC 8628, section 3.5
 	{"config/keys.go", "768 MiB", ""},                  // a default of a setting
 	{"config/keys.go", "8 GiB", ""},
-	{"services/instrumentation/", "24 hours", ""}, // the setup check always reads one day
-	{"mcp/tools/setup/recommendations.go", "24 hours", ""},
-	{"mcp/tools/setup/setup.go", "24 hours", ""},
-	{"services/instrumentation/checks.go", "5 minutes", ""},   // when a clock counts as wrong
-	{"mcp/tools/errorevents/error_detail.go", "24 hours", ""}, // around the last occurrence
-	{"wirejson/encode.go", "1 to 9999", ""},                   // years of RFC 3339
-	{"config/error.go", "up to 32", ""},                       // the form of a region
-	{"query/validate.go", "up to 31", ""},                     // the form of a name
+	{"wirejson/encode.go", "1 to 9999", ""}, // years of RFC 3339
+	{"config/error.go", "up to 32", ""},     // the form of a region
+	{"query/validate.go", "up to 31", ""},   // the form of a name
 }
 
 // TestMessages checks that messages and descriptions write a limit with the functions of this package. A literal would stay when the

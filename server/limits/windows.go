@@ -34,6 +34,9 @@ const (
 	DefaultDashboardWindow = 12 * time.Hour
 	// SignalWindow is how far back the check of an organization's signals looks.
 	SignalWindow = 30 * Day
+	// SetupWindow is the time that recommendations and the audit of a setup cover. A clock is wrong from SetupClock on.
+	SetupWindow = 24 * time.Hour
+	SetupClock  = 5 * time.Minute
 	// SetupEvidence is how long the audit of a setup uses telemetry that it examined before. An evaluation of alert rules is late after
 	// SetupAlertDelay, a scrape target fails after SetupScrapeFailure, and a mapping is idle after SetupMappingIdle.
 	SetupEvidence      = 5 * time.Minute
@@ -57,6 +60,14 @@ const (
 	// AgentIdleGap is the longest pause between two turns that counts as work of the agent. In a longer one, it waited for a person
 	// or a queue.
 	AgentIdleGap = 5 * time.Second
+	// TraceReach is how far before and after the known part of a trace its other spans are searched.
+	TraceReach = time.Hour
+	// CallReach is how long before a call its caller may begin. A caller can be a long request, or a message that waits.
+	CallReach = time.Hour
+	// MetricLookback is how long before a window the point before the first point of a cumulative series is searched.
+	MetricLookback = time.Hour
+	// MetricSample is the time before the last point of a metric from which its details are read.
+	MetricSample = time.Hour
 )
 
 func windows() []Limit {
@@ -81,6 +92,8 @@ func windows() []Limit {
 		lasts("SQLWindow", SQLWindow, "A SQL statement reads a window of at most %s."),
 		lasts("DefaultDashboardWindow", DefaultDashboardWindow, "A dashboard that sets no window shows the last %s."),
 		lasts("SignalWindow", SignalWindow, "The check of an organization's signals looks %s back."),
+		lasts("SetupWindow", SetupWindow, "The audit of a setup and its recommendations read the last %s."),
+		lasts("SetupClock", SetupClock, "It reports a service whose log records differ by more than %s from when they were observed."),
 		lasts("SetupEvidence", SetupEvidence, "The audit of a setup uses telemetry that was examined at most %s ago."),
 		lasts("SetupAlertDelay", SetupAlertDelay, "It fails when the evaluation of alert rules is more than %s late."),
 		lasts("SetupScrapeFailure", SetupScrapeFailure, "It names scrape targets that fail for more than %s."),
@@ -101,5 +114,10 @@ func windows() []Limit {
 			"An MCP tool about agents reads %s when a call does not say when the window starts.",
 		),
 		lasts("AgentIdleGap", AgentIdleGap, "A pause of more than %s between turns of an agent is a gap."),
+		lasts("TraceReach", TraceReach, "The spans of a trace are searched up to %s before and after its known part."),
+		lasts("CallReach", CallReach, "The service map finds the caller of a call if it began at most %s before the call."),
+		lasts("MetricLookback", MetricLookback,
+			"The first point of a cumulative series in a window is compared with a point that is at most %s older than the window."),
+		lasts("MetricSample", MetricSample, "The details of a metric come from data points that are at most %s older than its last one."),
 	}
 }

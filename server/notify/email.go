@@ -10,11 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
 // mailSubject is the longest subject, in characters.
-const mailSubject = 200
+const mailSubject = limits.MailSubject
 
 // Mail is an e-mail.
 type Mail struct {

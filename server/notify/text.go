@@ -18,7 +18,7 @@ const (
 )
 
 // digestGroups is how many groups a message about several incidents names.
-const digestGroups = 20
+const digestGroups = limits.DigestGroups
 
 // value returns the text of a key.
 func (e *Event) value(key string) string {

@@ -144,7 +144,7 @@ func (p *Pages) forBrowsers(page http.Handler) http.Handler {
 }
 
 // maxForm bounds the size of a form.
-const maxForm = 64 << 10
+const maxForm = limits.FormBody
 
 type methods map[string]http.HandlerFunc
 

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/image/vector"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Size of the picture of a share link. Programs that preview links ask for this size.
@@ -27,7 +28,7 @@ const (
 	pictureHeight = 630
 	pictureMargin = 56
 
-	gridColumns = 12
+	gridColumns = limits.GridColumns
 	// gridRows is the largest number of rows of a dashboard in the picture. A dashboard with fewer than gridFewest rows gets no
 	// taller tiles.
 	gridRows   = 26

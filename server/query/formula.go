@@ -22,7 +22,7 @@ type Expression struct {
 
 const (
 	maxExpression      = limits.FormulaText
-	maxExpressionDepth = 64
+	maxExpressionDepth = limits.FormulaDepth
 )
 
 // ParseFormula reads an expression.

@@ -44,11 +44,11 @@ type epochPoint struct {
 // zero. One case is left to the caller: a point may be less than the one before it. There the count began again at zero.
 func (r *metricRead) epochs(p epochPoint) string {
 	delta := "AggregationTemporality = 'Delta'"
-	if r.q.Metric.Type == summaryMetric {
+	if r.q.Metric.Type == SummaryMetric {
 		delta = "false"
 	}
 	from := r.w.Start.Add(-MetricLookback)
-	where := r.where(from, p.where...).Join(4)
+	where := r.ofOrganization(from, p.where...).Join(4)
 	keys := listed(strings.Join(p.keys, ", "))
 	// A SELECT of its own names the columns before they are used, because the engine is slow with an expression that is copied
 	// into others.

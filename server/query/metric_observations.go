@@ -50,7 +50,7 @@ func (r *metricRead) summaries() metricMeasure {
 FROM %[4]s
 WHERE %[5]s
 GROUP BY %[6]s`, r.bucketOf("Timestamp"), r.selectKeys(""), level, r.table(),
-		r.where(
+		r.ofOrganization(
 			r.w.Start,
 			fmt.Sprintf("isFinite(if(has(QuantilesQuantile, %[1]s), QuantilesValue[indexOf(QuantilesQuantile, %[1]s)], nan))", level),
 		).Join(4), r.labels("Bucket"))
@@ -125,7 +125,7 @@ func UnsentExtremes(q *Spec, w Window) sqlbuild.Statement {
 	}
 	return r.b.Statement(fmt.Sprintf(`SELECT count() AS Points, countIf(isNull(%s)) AS Unsent
 FROM %s
-WHERE %s`, column, r.table(), r.where(w.Start, "Count > 0").Join(4)))
+WHERE %s`, column, r.table(), r.ofOrganization(w.Start, "Count > 0").Join(4)))
 }
 
 // distribution looks for a value in counts between Lows and Highs. It spreads each count evenly between its bounds. Buckets of

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
@@ -13,19 +14,19 @@ import (
 const (
 	GaugeMetric       = "gauge"
 	SumMetric         = "sum"
-	histogramMetric   = "histogram"
-	exponentialMetric = "exponential_histogram"
-	summaryMetric     = "summary"
+	HistogramMetric   = "histogram"
+	ExponentialMetric = "exponential_histogram"
+	SummaryMetric     = "summary"
 )
 
 // MetricTypes lists the types that a metric can have.
 func MetricTypes() []string {
-	return []string{SumMetric, GaugeMetric, histogramMetric, exponentialMetric, summaryMetric}
+	return []string{SumMetric, GaugeMetric, HistogramMetric, ExponentialMetric, SummaryMetric}
 }
 
 // MetricLookback is how long before a window a read searches for the previous point of a cumulative series. The first point in
 // the window is compared with it.
-const MetricLookback = time.Hour
+const MetricLookback = limits.MetricLookback
 
 // NoRecordedValue excludes points that only mark a gap.
 const NoRecordedValue = "bitAnd(Flags, 1) = 0"
@@ -94,9 +95,9 @@ func (r *metricRead) measure() (metricMeasure, error) {
 		return r.values(), nil
 	case f == Avg || f == Sum || f == Count:
 		return r.observations(), nil
-	case t == histogramMetric:
+	case t == HistogramMetric:
 		return r.histogram(), nil
-	case t == exponentialMetric:
+	case t == ExponentialMetric:
 		return r.exponential(), nil
 	default:
 		return r.summaries(), nil
@@ -105,8 +106,8 @@ func (r *metricRead) measure() (metricMeasure, error) {
 
 func (r *metricRead) table() string { return "metrics_" + r.q.Metric.Type }
 
-// where is the condition on the rows of the table, starting at a time.
-func (r *metricRead) where(from time.Time, more ...string) sqlbuild.Conditions {
+// ofOrganization returns the conditions on the rows of the table from a time on, that of the organization among them.
+func (r *metricRead) ofOrganization(from time.Time, more ...string) sqlbuild.Conditions {
 	return sqlbuild.OfOrganization().With("MetricName = "+r.b.Bind("metric_name", "String", r.q.Metric.Name),
 		"Timestamp >= "+r.b.Time("from", from),
 		"Timestamp <= "+r.b.Time("end", r.w.End), NoRecordedValue).With(more...).With(r.b.filter(Metrics, r.q.Filter)...).With(r.without...)

@@ -30,7 +30,7 @@ func (r *metricRead) values() metricMeasure {
 	m.rows = fmt.Sprintf(`SELECT %s AS Bucket, %s%s
 FROM %s
 WHERE %s
-GROUP BY %s`, r.bucketOf("Timestamp"), r.selectKeys(""), aggregates, r.table(), r.where(r.w.Start, "isFinite(Value)").Join(4), r.labels("Bucket"))
+GROUP BY %s`, r.bucketOf("Timestamp"), r.selectKeys(""), aggregates, r.table(), r.ofOrganization(r.w.Start, "isFinite(Value)").Join(4), r.labels("Bucket"))
 	return m
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	maxDepth = 64
+	maxDepth = limits.RequestDepth
 	// maxProblems bounds the problems that are kept of a hostile body. Counting continues.
 	maxProblems = limits.Problems
 )

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // ArrayCheck checks that a stream is a JSON array of objects in UTF-8. It keeps almost none of the stream in memory. It checks
@@ -26,7 +28,7 @@ type ArrayCheck struct {
 }
 
 // maxNesting bounds the nesting of arrays and objects. A snapshot has two levels for each level of the document.
-const maxNesting = 10_000
+const maxNesting = limits.RecordingDepth
 
 type scanState uint8
 

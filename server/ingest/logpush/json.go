@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // members yields the members of an object that is known to be valid JSON. The names keep their quotes.
@@ -137,8 +139,8 @@ func nothing(value []byte) bool {
 // Bounds up to which objects and arrays are converted to structured values. Deeper or longer ones are kept as JSON text, which is
 // also the stored form of all of them.
 const (
-	maxNesting = 16
-	maxNested  = 64 << 10
+	maxNesting = limits.LogPushDepth
+	maxNested  = limits.LogPushValue
 )
 
 // appendAny appends the content of an AnyValue.

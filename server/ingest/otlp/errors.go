@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/svc-observability/svc/server/errorgroup"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 	"github.com/svc-observability/svc/server/warehouse/native"
 )
@@ -146,7 +147,7 @@ func (w *walker) sumError(e *errorgroup.Exception, g errorgroup.Group, at int64,
 }
 
 // sumText is the longest type and message of a sum, in bytes.
-const sumText = 500
+const sumText = limits.ErrorSumText
 
 func shortText(text string) string {
 	if len(text) > sumText {

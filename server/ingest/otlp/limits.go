@@ -34,7 +34,7 @@ const (
 	// maxSampleRate bounds how many spans one span stands for, including the factor of the sampling policy. It keeps sums of
 	// weights, and of durations times weights, far below overflow. On an overflow the views of the database would refuse the
 	// whole block.
-	maxSampleRate = 1_000_000_000
+	maxSampleRate = limits.SampleRate
 	// cutMark ends a text that was cut. It counts towards the limit.
 	cutMark = "…[cut]"
 )

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
 
@@ -116,7 +117,7 @@ func (w *walker) appendText(dst []byte, v *anyValue, depth int) ([]byte, bool) {
 
 // maxJSONDepth is the depth to which arrays and kvlists are written out. Deeper values are replaced by deepMark and counted.
 const (
-	maxJSONDepth = 64
+	maxJSONDepth = limits.ValueDepth
 	deepMark     = `"[nested too deep]"`
 )
 

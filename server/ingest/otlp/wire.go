@@ -3,6 +3,8 @@ package otlp
 import (
 	"encoding/binary"
 	"unicode/utf8"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // Wire types of the protobuf encoding, and limits that the walk shares with the Go implementation of protobuf.
@@ -16,7 +18,7 @@ const (
 
 	maxFieldNumber = 1<<29 - 1
 	maxGroupNumber = 1<<31 - 1
-	maxDepth       = 10000
+	maxDepth       = limits.ProtobufDepth
 )
 
 // The functions below read at b[i]. They return the position after the bytes they read, or a negative number if the input is

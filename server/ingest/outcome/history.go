@@ -4,12 +4,14 @@ import (
 	"container/list"
 	"slices"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
-	recentOutcomes = 100
-	problemSorts   = 8
-	problemsOfSort = 10
+	recentOutcomes = limits.ShownOutcomes
+	problemSorts   = limits.ShownProblems
+	problemsOfSort = limits.ProblemExamples
 )
 
 // history is the known outcomes of one key.

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -67,8 +68,8 @@ type Store interface {
 
 // Bounds of texts that come from senders or quote them.
 const (
-	maxReason = 300
-	maxAgent  = 120
+	maxReason = limits.OutcomeReason
+	maxAgent  = limits.OutcomeAgent
 )
 
 // cut shortens a text to a bound, at a character boundary. It copies the text, so that the longer one can be freed.

@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/jsoncall"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/source"
 )
 
@@ -46,8 +47,6 @@ type App struct {
 const (
 	callTime    = 10 * time.Second
 	archiveTime = 2 * time.Minute
-	// largest bounds an answer: a comparison holds the patches of all files.
-	largest = 32 << 20
 )
 
 // New returns the app.
@@ -59,7 +58,7 @@ func New(cfg Config) (*App, error) {
 	trusted := cfg.Trust(server.Base)
 	return &App{
 		Server: server, cfg: cfg,
-		client: jsoncall.Caller{Name: Name, Client: trusted.Client(callTime), Sort: sortProblem, Most: largest},
+		client: jsoncall.Caller{Name: Name, Client: trusted.Client(callTime), Sort: sortProblem, Most: limits.ProviderComparison},
 		files:  jsoncall.Caller{Name: Name, Client: trusted.Client(archiveTime), Sort: sortProblem},
 	}, nil
 }

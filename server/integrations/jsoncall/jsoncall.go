@@ -10,10 +10,8 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/limits"
 )
-
-// maxAnswer bounds the body of an answer unless a caller says otherwise.
-const maxAnswer = 8 << 20
 
 // Caller makes requests to one provider.
 type Caller struct {
@@ -84,7 +82,7 @@ func (c *Caller) Open(r *http.Request) (*http.Response, error) {
 func (c *Caller) read(res *http.Response) ([]byte, error) {
 	most := c.Most
 	if most == 0 {
-		most = maxAnswer
+		most = limits.ProviderAnswer
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	switch {

@@ -65,15 +65,13 @@ func New(cfg Config) (*App, error) {
 // capped bounds the bodies of answers.
 type capped struct{ next http.RoundTripper }
 
-const maxAnswer = 8 << 20
-
 func (c capped) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := c.next.RoundTrip(r)
 	if err == nil {
 		res.Body = struct {
 			io.Reader
 			io.Closer
-		}{io.LimitReader(res.Body, maxAnswer), res.Body}
+		}{io.LimitReader(res.Body, limits.ProviderAnswer), res.Body}
 	}
 	return res, err
 }

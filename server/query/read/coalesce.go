@@ -65,10 +65,10 @@ func Coalesce[T any](ctx context.Context, r *Reader, key string, keep time.Durat
 	return out, err
 }
 
-// Once returns the value that read gave for the key of an organization at most keep ago, and otherwise calls read. It is for a value made
+// Recent returns the value that read gave for the key of an organization at most keep ago, and otherwise calls read. It is for a value made
 // of several reads, also over windows that are still open. read says whether its value may be kept. Callers share the value and must not
-// change it. Once keeps nothing for a warehouse that is not a Reader.
-func Once[T any](
+// change it. Recent keeps nothing for a warehouse that is not a Reader.
+func Recent[T any](
 	ctx context.Context, w Warehouse, org principal.OrgID, key string, keep time.Duration, read func(context.Context) (T, bool, error),
 ) (T, error) {
 	r, ok := w.(*Reader)

@@ -10,11 +10,6 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-const (
-	// maxAgentLinks is the highest number of spans whose parents are read for a session. A service may trace far more than its agents.
-	maxAgentLinks = 100_000
-)
-
 // AgentFilters are conditions on the spans of agents. A list matches any one of its values.
 type AgentFilters struct{ Services, Environments, Models, Agents, Tools, Vendors []string }
 
@@ -194,16 +189,16 @@ func AgentSessions(s AgentSessionSearch) sqlbuild.Statement {
 	}
 	return b.Statement(fmt.Sprintf(`SELECT
     Session,
-    arraySort(groupUniqArrayIf(10)(Vendor, Vendor != '')) AS Vendors,
+    arraySort(groupUniqArrayIf(%[9]d)(Vendor, Vendor != '')) AS Vendors,
     uniqExact(TraceId) AS Traces,
     count() AS Spans,
     countIf(Failed) AS Errors,
     countIf(Failed AND Operation = 'execute_tool') AS ToolErrors,
     countIf(Failed AND Operation = 'invoke_agent') AS TurnErrors,
     countIf(Operation = 'invoke_agent') AS Turns,
-    arraySort(groupUniqArray(20)(toString(ServiceName))) AS Services,
-    arraySort(groupUniqArrayIf(20)(Model, Model != '' AND %[1]s)) AS Models,
-    arraySort(groupUniqArrayIf(20)(Agent, Agent != '')) AS Agents,
+    arraySort(groupUniqArray(%[8]d)(toString(ServiceName))) AS Services,
+    arraySort(groupUniqArrayIf(%[8]d)(Model, Model != '' AND %[1]s)) AS Models,
+    arraySort(groupUniqArrayIf(%[8]d)(Agent, Agent != '')) AS Agents,
     min(Timestamp) AS Start,
     max(Timestamp + toIntervalNanosecond(DurationNano)) AS End,
     countIf(%[1]s) AS ModelCalls,
@@ -220,7 +215,7 @@ GROUP BY Session
 HAVING %[3]s
 ORDER BY %[4]s %[5]s, Session
 LIMIT %[6]s OFFSET %[7]s`, isModelCall, withSession(columns, agentConditions(b, s.Window)), having.Join(4), order, direction,
-		b.Bind("limit", "UInt32", int64(s.Limit)), b.Bind("offset", "UInt32", int64(s.Offset))))
+		b.Bind("limit", "UInt32", int64(s.Limit)), b.Bind("offset", "UInt32", int64(s.Offset)), limits.AgentNames, limits.AgentVendors))
 }
 
 // AgentSpanRow is a row of AgentSessionSpans and AgentToolSamples.
@@ -367,5 +362,5 @@ func AgentLinks(w query.Window, traces []string) sqlbuild.Statement {
 	return b.Statement(fmt.Sprintf(`SELECT TraceId, SpanId, ParentSpanId
 FROM spans
 WHERE %s
-LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(maxAgentLinks))))
+LIMIT %s`, c.Join(4), b.Bind("limit", "UInt32", int64(limits.AgentLinks))))
 }

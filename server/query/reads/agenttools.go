@@ -88,7 +88,7 @@ func failedCalls(b *sqlbuild.Builder, w query.Window, f AgentFilters, columns st
 }
 
 // AgentToolFailures gives an AgentFailureRow for each kind of failure, most frequent first, at most AgentFailures. With a fingerprint it
-// gives only that kind. A row holds the times of at most 5000 failures.
+// gives only that kind. A row holds the times of at most limits.AgentFailureTimes failures.
 func AgentToolFailures(w query.Window, f AgentFilters, fingerprint *uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	reads := failedCalls(
@@ -108,7 +108,7 @@ func AgentToolFailures(w query.Window, f AgentFilters, fingerprint *uint64) sqlb
     count() AS Failures,
     uniqExact(Session) AS Sessions,
     max(Timestamp) AS Last,
-    groupArray(5000)(Timestamp) AS Times
+    groupArray(%d)(Timestamp) AS Times
 FROM
 (
         %s
@@ -116,7 +116,7 @@ FROM
 WHERE %s
 GROUP BY Fingerprint
 ORDER BY Failures DESC, Fingerprint
-LIMIT %d`, reads, only, limits.AgentFailures))
+LIMIT %d`, limits.AgentFailureTimes, reads, only, limits.AgentFailures))
 }
 
 // AgentCountRow is a row of AgentFailureCounts.
@@ -141,11 +141,11 @@ FROM
 (
         %s
 )
-ARRAY JOIN [('message', substringUTF8(Message, 1, 500)), ('service', Service), ('agent', Agent), ('environment', Env), ('session', Session)] AS Pair
+ARRAY JOIN [('message', substringUTF8(Message, 1, %d)), ('service', Service), ('agent', Agent), ('environment', Env), ('session', Session)] AS Pair
 WHERE Fingerprint = %s AND Name != ''
 GROUP BY Kind, Name
 ORDER BY Failures DESC, Kind, Name
-LIMIT %d BY Kind`, reads, b.Bind("fingerprint", "UInt64", fingerprint), limits.AgentFailures))
+LIMIT %d BY Kind`, reads, limits.AgentFailureText, b.Bind("fingerprint", "UInt64", fingerprint), limits.AgentFailures))
 }
 
 // AgentFailureSamples gives the AgentSpanRow rows of one failure, newest first.

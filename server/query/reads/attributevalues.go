@@ -34,7 +34,11 @@ type AttributeValueRow struct {
 
 // metricTables are the tables of data points.
 func metricTables() []string {
-	return []string{"metrics_gauge", "metrics_sum", "metrics_histogram", "metrics_exponential_histogram", "metrics_summary"}
+	tables := query.MetricTypes()
+	for i, t := range tables {
+		tables[i] = "metrics_" + t
+	}
+	return tables
 }
 
 // AttributeValues gives AttributeValueRow rows, most frequent value first. It reads at most MaxRows rows. A caller who wants the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -111,7 +112,7 @@ type DifferenceRow struct {
 }
 
 // differenceValue is the longest value, in characters, that takes part: longer ones are texts, not properties.
-const differenceValue = 200
+const differenceValue = limits.DifferenceValue
 
 // sessionPairs are the values of a session that take part. Those of its visitor do not: they name one session, or few.
 const sessionPairs = `arrayConcat(

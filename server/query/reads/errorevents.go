@@ -231,7 +231,7 @@ FROM error_events
 WHERE %s
 GROUP BY GROUPING SETS ((Environment), (ServiceVersion))
 ORDER BY Part, Occurrences DESC, Name
-LIMIT 50 BY Part`, c.Join(4)))
+LIMIT %d BY Part`, c.Join(4), limits.ErrorParts))
 }
 
 // ErrorSplitRow is a row of ErrorSplit.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -339,6 +340,6 @@ LEFT JOIN
 WHERE Level < %d
 GROUP BY StepLevel, Next
 ORDER BY StepLevel, Actors DESC, Next
-LIMIT 5 BY StepLevel`, f.attempts(b, a), sqlbuild.Indent(a.Keyed(a.Parts(nodes(a.Inside(), ""), "(toUnixTimestamp64Nano(Timestamp), Node)", false)), 4), len(f.Steps)),
+LIMIT %d BY StepLevel`, f.attempts(b, a), sqlbuild.Indent(a.Keyed(a.Parts(nodes(a.Inside(), ""), "(toUnixTimestamp64Nano(Timestamp), Node)", false)), 4), len(f.Steps), limits.FunnelLeavers),
 	)
 }

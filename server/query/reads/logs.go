@@ -72,7 +72,8 @@ type LogHorizonRow struct {
 	Records uint64    `ch:"Records"`
 }
 
-const logRowColumns = `Timestamp, ServiceName, TraceId, SpanId, SeverityText, SeverityNumber, Body, EventName, ScopeName, LogAttributes, ResourceAttributes`
+// logRowColumns are the columns of the table that LogRow holds.
+var logRowColumns = tableColumns[LogRow]("Record", "Copy", "Matching")
 
 // logOrder is the total order of SearchLogs. logBytes is about the memory that a record takes.
 const (

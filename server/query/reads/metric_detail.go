@@ -58,9 +58,6 @@ ORDER BY DataPoints DESC, MetricType`, c.Join(8), b.Time("start", w.Start), b.Ti
 	return b.Statement(sql)
 }
 
-// metricSample is the part of a window from which details are read: the time near the last point of the metric.
-const metricSample = time.Hour
-
 // MetricLatest asks for details of the points of one metric of one type, near its last point.
 type MetricLatest struct {
 	Name, Type  string
@@ -68,10 +65,11 @@ type MetricLatest struct {
 	Last        time.Time
 }
 
-func (m MetricLatest) where(b *sqlbuild.Builder) sqlbuild.Conditions {
+// ofOrganization returns the conditions of the metric's rows, that of the organization among them.
+func (m MetricLatest) ofOrganization(b *sqlbuild.Builder) sqlbuild.Conditions {
 	c := sqlbuild.OfOrganization().With(
 		"MetricName = "+b.Bind("metric_name", "String", m.Name),
-		"Timestamp >= "+b.Time("from", m.Last.Add(-metricSample)),
+		"Timestamp >= "+b.Time("from", m.Last.Add(-limits.MetricSample)),
 		"Timestamp <= "+b.Time("last", m.Last),
 		query.NoRecordedValue,
 	)
@@ -95,7 +93,7 @@ func MetricState(m MetricLatest) sqlbuild.Statement {
 	}
 	sql := fmt.Sprintf(`SELECT uniq(SeriesHash) AS Series, argMax(%s, Timestamp) AS Latest
 FROM metrics_%s
-WHERE %s`, value, m.Type, m.where(b).Join(4))
+WHERE %s`, value, m.Type, m.ofOrganization(b).Join(4))
 	return b.Statement(sql)
 }
 
@@ -108,7 +106,7 @@ type MetricAttributeRow struct {
 	Some     []string `ch:"Some"`
 }
 
-// MetricAttributes gives MetricAttributeRow rows by key. It reads one point of each series, from at most ten thousand series.
+// MetricAttributes gives MetricAttributeRow rows by key. It reads one point of each series, from at most limits.MetricSampleSeries series.
 func MetricAttributes(m MetricLatest) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	sql := fmt.Sprintf(
@@ -124,15 +122,17 @@ FROM
         FROM metrics_%s
         WHERE %s
         LIMIT 1 BY SeriesHash
-        LIMIT 10000
+        LIMIT %d
     )
 )
 GROUP BY Resource, Key
 ORDER BY Resource, Key
-LIMIT 1000`,
+LIMIT %d`,
 		limits.MetricAttributeValues,
 		m.Type,
-		m.where(b).Join(12),
+		m.ofOrganization(b).Join(12),
+		limits.MetricSampleSeries,
+		limits.MetricKeys,
 	)
 	return b.Statement(sql)
 }

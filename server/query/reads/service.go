@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -254,5 +255,5 @@ func ListEnvironments(w query.Window) sqlbuild.Statement {
 FROM %s
 GROUP BY Environment
 ORDER BY Environment
-LIMIT 10000`, table))
+LIMIT %d`, table, limits.Environments))
 }

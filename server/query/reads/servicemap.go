@@ -11,7 +11,7 @@ import (
 
 // CallReach is how long before a call its caller may begin and still be found. A caller can be a long request, or a message that
 // waits in a queue.
-const CallReach = time.Hour
+const CallReach = limits.CallReach
 
 // ClockSkew is how much later than the call its caller may seem to begin, because their clocks differ.
 const ClockSkew = 5 * time.Minute

@@ -264,7 +264,7 @@ FROM
 )
 GROUP BY Facet, Name
 ORDER BY Facet, Sessions DESC, Name
-LIMIT 50 BY Facet`, strings.ReplaceAll(f.sessions(b, w), "\n", "\n    ")))
+LIMIT %d BY Facet`, strings.ReplaceAll(f.sessions(b, w), "\n", "\n    "), limits.SessionFacetValues))
 }
 
 // SessionRefRow is a row of SessionsOfTrace.

@@ -2,6 +2,7 @@ package reads
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,8 +86,8 @@ const (
 	vagueRemote = "(SpanAttributes['rpc.system'] = '' AND SpanAttributes['rpc.system.name'] = '' OR SpanAttributes['rpc.service'] = '' AND position(SpanAttributes['rpc.method'], '/') = 0)"
 )
 
-// SetupServices gives a SetupServiceRow for each service, busiest first, at most 500. It includes spans that begin up to a day
-// after now, because their sender's clock may be ahead.
+// SetupServices gives a SetupServiceRow for each service, busiest first, at most limits.SetupServices. It includes spans that begin up to
+// a day after now, because their sender's clock may be ahead.
 func SetupServices(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("late", w.End.Add(limits.ClockAhead)))
@@ -135,7 +136,7 @@ FROM spans
 WHERE %s
 GROUP BY ServiceName
 ORDER BY Spans DESC, ServiceName
-LIMIT 500`, future, c.Join(4)))
+LIMIT %d`, future, c.Join(4), limits.SetupServices))
 }
 
 // SetupLogRow is a row of SetupLogs: how the log records of one service are instrumented.
@@ -144,13 +145,13 @@ type SetupLogRow struct {
 	Records     uint64 `ch:"Records"`
 	NoTrace     uint64 `ch:"NoTrace"`
 	NoSeverity  uint64 `ch:"NoSeverity"`
-	// Skewed counts records whose time differs by more than five minutes from the time at which a collector saw them.
+	// Skewed counts records whose time differs by more than limits.SetupClock from the time at which a collector saw them.
 	Skewed uint64 `ch:"Skewed"`
 	// Plain counts records that have no attribute and whose body is not an object.
 	Plain uint64 `ch:"Plain"`
 }
 
-// SetupLogs gives a SetupLogRow for each service, busiest first, at most 500.
+// SetupLogs gives a SetupLogRow for each service, busiest first, at most limits.SetupServices.
 func SetupLogs(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
@@ -159,13 +160,13 @@ func SetupLogs(w query.Window) sqlbuild.Statement {
     count() AS Records,
     countIf(TraceId = '') AS NoTrace,
     countIf(SeverityNumber = 0) AS NoSeverity,
-    countIf(ObservedTimestamp > toDateTime64(0, 9, 'UTC') AND abs(dateDiff('second', Timestamp, ObservedTimestamp)) > 300) AS Skewed,
+    countIf(ObservedTimestamp > toDateTime64(0, 9, 'UTC') AND abs(dateDiff('second', Timestamp, ObservedTimestamp)) > %d) AS Skewed,
     countIf(empty(LogAttributes) AND NOT startsWith(Body, '{')) AS Plain
 FROM logs
 WHERE %s
 GROUP BY ServiceName
 ORDER BY Records DESC, ServiceName
-LIMIT 500`, c.Join(4)))
+LIMIT %d`, int64(limits.SetupClock.Seconds()), c.Join(4), limits.SetupServices))
 }
 
 // SetupLinkRow is a row of SetupLinks: how the spans of one service are connected with the spans that called them.
@@ -216,7 +217,7 @@ LEFT ANY JOIN
 ) AS p ON c.TraceId = p.TraceId AND c.ParentSpanId = p.SpanId
 GROUP BY ServiceName
 ORDER BY Children DESC, ServiceName
-LIMIT 500`, children.Join(8), all.Join(8)))
+LIMIT %d`, children.Join(8), all.Join(8), limits.SetupServices))
 }
 
 // SetupKeyRow is a row of SetupKeys.
@@ -227,8 +228,8 @@ type SetupKeyRow struct {
 	Uses   uint64 `ch:"Uses"`
 }
 
-// SetupKeys gives a SetupKeyRow for each attribute key of the window, most used first, at most 5000. An hour that the window cuts
-// counts whole.
+// SetupKeys gives a SetupKeyRow for each attribute key of the window, most used first, at most limits.SetupKeys. An hour that the
+// window cuts counts whole.
 func SetupKeys(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With(
@@ -240,7 +241,7 @@ FROM attribute_keys
 WHERE %s
 GROUP BY Signal, Scope, Key
 ORDER BY Uses DESC, Signal, Scope, Key
-LIMIT 5000`, c.Join(4)))
+LIMIT %d`, c.Join(4), limits.SetupKeys))
 }
 
 // SetupRenameRow is a row of SetupRenames: how many spans of one service carry an old key and the key that replaced it.
@@ -254,7 +255,7 @@ type SetupRenameRow struct {
 }
 
 // SetupRenames gives a SetupRenameRow for each service that sends one of the old keys. The service with most spans comes first,
-// and there are at most 5000 rows. The new keys are in the order of the old keys that they replaced.
+// and there are at most limits.SetupKeys rows. The new keys are in the order of the old keys that they replaced.
 func SetupRenames(w query.Window, olds, news []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
@@ -276,7 +277,7 @@ ARRAY JOIN %[2]s AS OldKey, %[3]s AS NewKey
 GROUP BY ServiceName, OldKey
 HAVING Old > 0
 ORDER BY Old DESC, ServiceName, OldKey
-LIMIT 5000`, c.Join(8), oldKeys, newKeys))
+LIMIT %[4]d`, c.Join(8), oldKeys, newKeys, limits.SetupKeys))
 }
 
 // SetupValueRow is a row of SetupValues: the number of values of a key that look like personal data.
@@ -316,7 +317,7 @@ FROM
 WHERE Sort != ''
 GROUP BY Key, Sort
 ORDER BY Spans DESC, Key, Sort
-LIMIT 100`)
+LIMIT ` + strconv.Itoa(limits.SetupFindings))
 }
 
 // SetupMetricRow is a row of SetupMetrics.
@@ -327,7 +328,7 @@ type SetupMetricRow struct {
 }
 
 // SetupMetrics gives a SetupMetricRow for each metric that has more than the given number of series in the window. The metric
-// with most series comes first, and there are at most 100 rows.
+// with most series comes first, and there are at most limits.SetupFindings rows.
 func SetupMetrics(w query.Window, series uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
@@ -343,5 +344,5 @@ FROM
 GROUP BY MetricName
 HAVING Series > %s
 ORDER BY Series DESC, MetricName
-LIMIT 100`, strings.Join(reads, "\n    UNION ALL\n    "), b.Bind("series", "UInt64", series)))
+LIMIT %d`, strings.Join(reads, "\n    UNION ALL\n    "), b.Bind("series", "UInt64", series), limits.SetupFindings))
 }

@@ -3,6 +3,7 @@ package reads
 import (
 	"fmt"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
@@ -16,22 +17,22 @@ type SetupPeerRow struct {
 	Calls    uint64   `ch:"Calls"`
 }
 
-// SetupPeers gives a SetupPeerRow for each address that calls name by peer.service, at most 1000; the address with the most calls comes
-// first.
+// SetupPeers gives a SetupPeerRow for each address that calls name by peer.service, at most limits.SetupPeers. The address
+// with the most calls comes first.
 func SetupPeers(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
 		"SpanKind IN ('Client', 'Producer')", "SpanAttributes['peer.service'] != ''")
 	return b.Statement(fmt.Sprintf(`SELECT
     if(SpanAttributes['server.address'] = '', '', concat(SpanAttributes['server.address'], ':', SpanAttributes['server.port'])) AS Address,
-    arraySort(groupUniqArray(20)(SpanAttributes['peer.service'])) AS Names,
-    arraySort(groupUniqArray(20)(ServiceName)) AS Services,
+    arraySort(groupUniqArray(%[3]d)(SpanAttributes['peer.service'])) AS Names,
+    arraySort(groupUniqArray(%[3]d)(ServiceName)) AS Services,
     count() AS Calls
 FROM spans
-WHERE %s
+WHERE %[1]s
 GROUP BY Address
 ORDER BY Calls DESC, Address
-LIMIT 1000`, c.Join(4)))
+LIMIT %[2]d`, c.Join(4), limits.SetupPeers, limits.SetupPeerNames))
 }
 
 // SetupQueueRow is a row of SetupQueues: the messages of one queue.
@@ -42,7 +43,8 @@ type SetupQueueRow struct {
 	Senders  []string `ch:"Senders"`
 }
 
-// SetupQueues gives a SetupQueueRow for each queue to which a service sends, at most 1000; the queue with the most messages comes first.
+// SetupQueues gives a SetupQueueRow for each queue to which a service sends, at most limits.SetupPeers. The queue with
+// the most messages comes first.
 func SetupQueues(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Minute >= "+b.Minute("start_minute", w.Start), "Minute <= "+b.Minute("end_minute", w.End),
@@ -51,13 +53,13 @@ func SetupQueues(w query.Window) sqlbuild.Statement {
     PeerName AS Queue,
     sumIf(CallCount, Direction = 'outbound') AS Sent,
     sumIf(CallCount, Direction = 'inbound') AS Received,
-    arraySort(groupUniqArrayIf(20)(ServiceName, Direction = 'outbound')) AS Senders
+    arraySort(groupUniqArrayIf(%[3]d)(ServiceName, Direction = 'outbound')) AS Senders
 FROM service_peers
-WHERE %s
+WHERE %[1]s
 GROUP BY Queue
 HAVING Sent > 0
 ORDER BY Sent DESC, Queue
-LIMIT 1000`, c.Join(4)))
+LIMIT %[2]d`, c.Join(4), limits.SetupPeers, limits.SetupPeerNames))
 }
 
 // SetupInstrumentRow is a row of SetupInstruments: the metrics of one service.
@@ -76,7 +78,8 @@ type SetupInstrumentRow struct {
 // standardMetrics matches the names of metrics that libraries, runtimes, hosts and Collectors make.
 const standardMetrics = `'^(http|rpc|db|messaging|dns|tls|faas|gen_ai|mcp|process|system|host|container|k8s|jvm|go|nodejs|v8js|cpython|python|dotnet|aspnetcore|kestrel|signalr|ruby|php|hikaricp|otel|otelcol|scrape|up|runtime|memory|cpu|gc|thread|tomcat|jetty|netty|kafka|redis|postgresql|mysql|mongodb|nginx|rabbitmq|promhttp|prometheus|traces_|target_info)([._]|$)'`
 
-// SetupInstruments gives a SetupInstrumentRow for each service that sends metrics, at most 500. An hour that the window cuts counts whole.
+// SetupInstruments gives a SetupInstrumentRow for each service that sends metrics, at most limits.SetupServices. An hour that
+// the window cuts counts whole.
 func SetupInstruments(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", w.Start.Unix())+", 'UTC'))",
@@ -93,7 +96,7 @@ FROM metric_catalog
 WHERE %s
 GROUP BY ServiceName
 ORDER BY Metrics DESC, ServiceName
-LIMIT 500`, c.Join(4)))
+LIMIT %d`, c.Join(4), limits.SetupServices))
 }
 
 // SetupRestartRow is a row of SetupRestarts.
@@ -104,7 +107,7 @@ type SetupRestartRow struct {
 }
 
 // SetupRestarts gives a SetupRestartRow for each cumulative counter of which one series began more often than the given number in the
-// window, at most 100; the counter that began most often comes first.
+// window, at most limits.SetupFindings; the counter that began most often comes first.
 func SetupRestarts(w query.Window, starts uint64) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End),
@@ -120,7 +123,7 @@ FROM
 )
 GROUP BY MetricName, ServiceName
 ORDER BY Starts DESC, MetricName, ServiceName
-LIMIT 100`, c.Join(8), b.Bind("starts", "UInt64", starts)))
+LIMIT %d`, c.Join(8), b.Bind("starts", "UInt64", starts), limits.SetupFindings))
 }
 
 // SetupKeyUseRow is a row of SetupKeyUse.

@@ -72,10 +72,8 @@ ORDER BY Timestamp, SpanId`, spanRowColumns, c.Join(12), b.Bind("limit", "UInt32
 		b.Bind("bytes", "UInt64", int64(limits.AnswerTrace))))
 }
 
-// spanRowColumns are the columns of SpanRow.
-const spanRowColumns = `SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
-    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
-    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes`
+// spanRowColumns are the columns of the table that SpanRow holds.
+var spanRowColumns = tableColumns[SpanRow]("Matching")
 
 // Span gives one span as a SpanRow. Unless the time is zero, the span must begin near it. A span that was received twice is given
 // once.

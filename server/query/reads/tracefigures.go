@@ -33,8 +33,8 @@ func TraceFigures(w query.Window, ids []string) sqlbuild.Statement {
     count() AS Spans,
     countIf(HasError) AS Errors,
     arraySort(groupUniqArray(%d)(toString(ServiceName))) AS Services,
-    substringUTF8(argMaxIf(%s, Timestamp, StatusCode = 'Error'), 1, 300) AS Message
+    substringUTF8(argMaxIf(%s, Timestamp, StatusCode = 'Error'), 1, %d) AS Message
 FROM spans
 WHERE %s
-GROUP BY TraceId`, limits.SummaryServices, failureMessage, c.Join(4)))
+GROUP BY TraceId`, limits.SummaryServices, failureMessage, limits.SummaryError, c.Join(4)))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 
 	"github.com/svc-observability/svc/server/query"
@@ -12,7 +13,7 @@ import (
 
 // TraceReach is how far outside a slice the spans of its traces are searched, for an earlier root, an earlier first span, or a
 // later span that matches the filters.
-const TraceReach = time.Hour
+const TraceReach = limits.TraceReach
 
 // TraceSearch asks for the latest traces that begin in a slice of time. A trace begins with its root span, or with its earliest
 // span if no root was received.

@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
-const drawnGroups = 6
+const drawnGroups = limits.DrawnFunnelGroups
 
 func (j *job) funnel(ctx context.Context, d *svcv2.FunnelDisplay) error {
 	f := reads.Funnel{

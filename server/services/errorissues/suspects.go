@@ -71,7 +71,7 @@ func (s *Issues) suspects(
 func (s *Issues) releases(ctx context.Context, org principal.OrgID, row reads.ErrorStackRow, at time.Time) (head, base *reads.ReleaseCommitRow, err error) {
 	list, err := read.All[reads.ReleaseListRow](ctx, s.Warehouse, org, reads.Releases(reads.ReleaseList{
 		Window:  query.Window{Start: at.Add(-limits.SuspectWindow), End: at.Add(time.Minute)},
-		Service: &row.Service, DeploymentEnvironment: &row.Environment, Limit: mostReleases, Rollups: s.Rollups,
+		Service: &row.Service, DeploymentEnvironment: &row.Environment, Limit: limits.SuspectReleases, Rollups: s.Rollups,
 	}))
 	if err != nil || len(list) == 0 {
 		return nil, nil, err
@@ -95,9 +95,6 @@ func (s *Issues) releases(ctx context.Context, org principal.OrgID, row reads.Er
 	}
 	return head, nil, nil
 }
-
-// mostReleases bounds the releases among which the one before an error is searched.
-const mostReleases = 50
 
 func suspectMessage(a *suspects.Answer, c *suspects.Suspect, q suspects.Question) *svcv2.SuspectCommit {
 	first, _, _ := strings.Cut(c.Message, "\n")

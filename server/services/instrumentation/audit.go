@@ -18,23 +18,6 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-const (
-	// muchTraffic is the highest number of spans or log records a day for which the audit reads the whole day.
-	muchTraffic = 2_000_000
-	// linkedSpans is the approximate number of spans that the check of parents joins.
-	linkedSpans = 300_000
-	// valuesRead is the number of spans whose values are checked.
-	valuesRead = 50_000
-	// maxSeries is the highest number of series that a metric should have in an hour.
-	maxSeries = 5_000
-	// maxNames is the highest number of names that the spans of a service should have.
-	maxNames = 500
-	// mostFailing is the highest number of failing scrape targets that the audit counts.
-	mostFailing = 1000
-	// maxStarts is how often a series of a counter may begin in an hour.
-	maxStarts = 10
-)
-
 // evidence holds the data that the checks read: telemetry, which may be some minutes old, and the stored setup, which is of now.
 type evidence struct {
 	telemetry
@@ -134,7 +117,7 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 	if e.targets, err = s.store.CountScrapeTargets(ctx, org); err != nil {
 		return err
 	}
-	if e.failing, err = s.store.FailingScrapeTargets(ctx, org, e.now.Add(-limits.SetupScrapeFailure), mostFailing); err != nil {
+	if e.failing, err = s.store.FailingScrapeTargets(ctx, org, e.now.Add(-limits.SetupScrapeFailure), limits.SetupFailingTargets); err != nil {
 		return err
 	}
 	if e.accounts, err = s.store.ListIntegrations(ctx, org); err != nil {
@@ -146,7 +129,7 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 
 // examine reads the evidence from the telemetry store, or takes that of an earlier audit.
 func (s *Service) examine(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
-	e.telemetry, err = read.Once(ctx, s.warehouse, org, "setup audit", limits.SetupEvidence, func(ctx context.Context) (telemetry, bool, error) {
+	e.telemetry, err = read.Recent(ctx, s.warehouse, org, "setup audit", limits.SetupEvidence, func(ctx context.Context) (telemetry, bool, error) {
 		t := telemetry{at: e.now}
 		err := s.telemetry(ctx, org, &t)
 		return t, t.arrives(), err // telemetry may begin at any moment
@@ -168,9 +151,9 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *telemet
 	if e.signals, err = read.All[reads.SignalRow](ctx, s.warehouse, org, reads.Signals(whole, limits.SignalServices)); err != nil {
 		return err
 	}
-	e.window, e.label = whole, "in the last 24 hours"
+	e.window, e.label = whole, "in the last "+lastDay
 	spans, records := e.signal("traces").Items, e.signal("logs").Items
-	if max(spans, records) > muchTraffic {
+	if max(spans, records) > limits.SetupRows {
 		e.window, e.label = hour, "in the last hour"
 		spans /= 24
 	}
@@ -180,7 +163,7 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *telemet
 	if e.logs, err = read.All[reads.SetupLogRow](ctx, s.warehouse, org, reads.SetupLogs(e.window)); err != nil {
 		return err
 	}
-	if e.links, err = read.All[reads.SetupLinkRow](ctx, s.warehouse, org, reads.SetupLinks(e.window, spans/linkedSpans+1)); err != nil {
+	if e.links, err = read.All[reads.SetupLinkRow](ctx, s.warehouse, org, reads.SetupLinks(e.window, spans/limits.SetupLinkedSpans+1)); err != nil {
 		return err
 	}
 	if e.keys, err = read.All[reads.SetupKeyRow](ctx, s.warehouse, org, reads.SetupKeys(whole)); err != nil {
@@ -189,7 +172,7 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *telemet
 	if e.senders, err = s.senders(ctx, org, e.at, spanKeys(e.keys), nil); err != nil {
 		return err
 	}
-	if e.values, err = read.All[reads.SetupValueRow](ctx, s.warehouse, org, reads.SetupValues(e.window, valuesRead)); err != nil {
+	if e.values, err = read.All[reads.SetupValueRow](ctx, s.warehouse, org, reads.SetupValues(e.window, limits.SetupValueSpans)); err != nil {
 		return err
 	}
 	if e.peers, err = read.All[reads.SetupPeerRow](ctx, s.warehouse, org, reads.SetupPeers(e.window)); err != nil {
@@ -201,10 +184,10 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *telemet
 	if e.instruments, err = read.All[reads.SetupInstrumentRow](ctx, s.warehouse, org, reads.SetupInstruments(whole)); err != nil {
 		return err
 	}
-	if e.restarts, err = read.All[reads.SetupRestartRow](ctx, s.warehouse, org, reads.SetupRestarts(hour, maxStarts)); err != nil {
+	if e.restarts, err = read.All[reads.SetupRestartRow](ctx, s.warehouse, org, reads.SetupRestarts(hour, limits.SetupCounterStarts)); err != nil {
 		return err
 	}
-	e.metrics, err = read.All[reads.SetupMetricRow](ctx, s.warehouse, org, reads.SetupMetrics(hour, maxSeries))
+	e.metrics, err = read.All[reads.SetupMetricRow](ctx, s.warehouse, org, reads.SetupMetrics(hour, limits.SetupSeries))
 	return err
 }
 

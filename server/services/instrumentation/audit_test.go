@@ -183,7 +183,7 @@ func TestTelemetryChecks(t *testing.T) {
 	b.keys(bad, "resource env", "span svc_secret", "span http.method")
 	b.metric(bad, "server-only", "process.cpu.time")
 	b.metric(bad, "untraced", "http.server.request.duration", "db.client.operation.duration")
-	b.counter(bad, "restarts", maxStarts+2)
+	b.counter(bad, "restarts", limits.SetupCounterStarts+2)
 	b.log(bad, "logger", "user 7 paid 12 EUR", nil)
 
 	b.spans(

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -62,12 +63,12 @@ func arrives(e *evidence) verdict {
 			total += row.Items
 		}
 	}
-	v := verdict{detail: "Nothing arrived in the last 24 hours."}
+	v := verdict{detail: "Nothing arrived in the last " + lastDay + "."}
 	if len(parts) > 0 {
-		v.detail = "In the last 24 hours " + strings.Join(parts, "; ") + "."
+		v.detail = "In the last " + lastDay + " " + strings.Join(parts, "; ") + "."
 	}
 	if total == 0 {
-		v.affected = []*svcv2.SetupAuditAffected{affected("integration", "OTLP", "no span, log record or data point in 24 hours")}
+		v.affected = []*svcv2.SetupAuditAffected{affected("integration", "OTLP", "no span, log record or data point in %s", lastDay)}
 	}
 	return v
 }
@@ -179,7 +180,7 @@ func clocks(e *evidence) verdict {
 		if tooMany(r.Skewed, r.Records) {
 			all = append(
 				all,
-				service(r.ServiceName, "%s differ by more than 5 minutes from when they were observed", share(r.Skewed, r.Records, "log records")),
+				service(r.ServiceName, "%s differ by more than %s from when they were observed", share(r.Skewed, r.Records, "log records"), limits.Lasts(limits.SetupClock)),
 			)
 		}
 	}
@@ -268,7 +269,7 @@ func renamed(kind string) func(*evidence) verdict {
 			a := affected("attribute_key", r.SourceKey, "%s", note)
 			v.affected = append(v.affected, a)
 		}
-		v.detail = fmt.Sprintf("%d of the attribute keys of spans in the last 24 hours.", len(v.affected))
+		v.detail = fmt.Sprintf("%d of the attribute keys of spans in the last %s.", len(v.affected), lastDay)
 		return v
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
@@ -34,7 +35,7 @@ func personal(e *evidence) verdict {
 			seen[k.Key] = true
 			v.affected = append(
 				v.affected,
-				affected("attribute_key", k.Key, "suspicious name; %d times on %s as a %s attribute in 24 hours", k.Uses, k.Signal, k.Scope),
+				affected("attribute_key", k.Key, "suspicious name; %d times on %s as a %s attribute in %s", k.Uses, k.Signal, k.Scope, lastDay),
 			)
 		}
 	}
@@ -43,12 +44,12 @@ func personal(e *evidence) verdict {
 		looked += s.Spans
 	}
 	v.detail = fmt.Sprintf("%d of %d keys; the audit read the values of up to %d spans %s.", len(v.affected), len(e.keys),
-		min(looked, valuesRead), e.label)
+		min(looked, limits.SetupValueSpans), e.label)
 	return v
 }
 
 func series(e *evidence) verdict {
-	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf("Metrics with more than %d series in the last hour.", maxSeries)}
+	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf("Metrics with more than %d series in the last hour.", limits.SetupSeries)}
 	for _, r := range e.metrics {
 		v.affected = append(v.affected, affected("metric", r.MetricName, "%d series of %d services in the last hour", r.Series, r.Services))
 	}
@@ -74,11 +75,11 @@ func databases(e *evidence) verdict {
 func spanNames(e *evidence) verdict {
 	var all []*svcv2.SetupAuditAffected
 	for _, r := range e.services {
-		if r.Names > maxNames {
+		if r.Names > limits.SetupSpanNames {
 			all = append(all, service(r.ServiceName, "%d names on %d spans, such as %q", r.Names, r.Spans, cmp.Or(r.Sample, "?")))
 		}
 	}
-	return e.about(all, len(e.services), fmt.Sprintf("services have more than %d names", maxNames))
+	return e.about(all, len(e.services), fmt.Sprintf("services have more than %d names", limits.SetupSpanNames))
 }
 
 func orphans(e *evidence) verdict {

@@ -19,8 +19,10 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// day is the time that recommendations and the audit cover.
-const day = 24 * time.Hour
+// day is the time that recommendations and the audit cover, and lastDay its text.
+const day = limits.SetupWindow
+
+var lastDay = limits.Lasts(day)
 
 func resource() storeerr.Resource {
 	return storeerr.Resource{
@@ -110,7 +112,7 @@ func (s *Service) senders(
 	}
 	window := query.Window{Start: now.Add(-day), End: now}
 	for _, n := range uses { // a key that every span has tells the number of spans
-		if n > muchTraffic {
+		if n > limits.SetupRows {
 			window.Start = now.Add(-time.Hour)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -19,7 +20,7 @@ const (
 )
 
 // maxNaming is the highest number of recommendations about an organization's own names.
-const maxNaming = 10
+const maxNaming = limits.SetupNaming
 
 // renames maps attribute keys that OpenTelemetry or common practice gave up to their replacements. Reads that search both names
 // of an attribute use another list, query.SameAttribute, whose pairs have equal types.

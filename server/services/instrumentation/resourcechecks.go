@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/reads"
 )
 
@@ -52,11 +53,11 @@ func invented(e *evidence) verdict {
 		looked++
 		if standard, ok := known[k.Key]; ok && !seen[k.Key] {
 			seen[k.Key] = true
-			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s in 24 hours; the standard name is %s", k.Uses, k.Signal, standard))
+			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s in %s; the standard name is %s", k.Uses, k.Signal, lastDay, standard))
 		}
 	}
 	v.nothing = looked == 0
-	v.detail = fmt.Sprintf("%d of the attribute keys of resources in the last 24 hours.", len(v.affected))
+	v.detail = fmt.Sprintf("%d of the attribute keys of resources in the last %s.", len(v.affected), lastDay)
 	return v
 }
 
@@ -72,11 +73,11 @@ func reserved(e *evidence) verdict {
 		looked++
 		if strings.HasPrefix(k.Key, "svc_") && !strings.HasPrefix(k.Key, "svc_ai.") && !seen[k.Key] {
 			seen[k.Key] = true
-			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s as a %s attribute in 24 hours", k.Uses, k.Signal, k.Scope))
+			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s as a %s attribute in %s", k.Uses, k.Signal, k.Scope, lastDay))
 		}
 	}
 	v.nothing = looked == 0
-	v.detail = fmt.Sprintf("%d of the attribute keys in the last 24 hours.", len(v.affected))
+	v.detail = fmt.Sprintf("%d of the attribute keys in the last %s.", len(v.affected), lastDay)
 	return v
 }
 
@@ -140,12 +141,12 @@ func businessMetrics(e *evidence) verdict {
 		}
 	}
 	v.nothing = looked == 0
-	v.detail = fmt.Sprintf("%d of %d services that answer requests and send metrics have none of their own, in the last 24 hours.", len(v.affected), looked)
+	v.detail = fmt.Sprintf("%d of %d services that answer requests and send metrics have none of their own, in the last %s.", len(v.affected), looked, lastDay)
 	return v
 }
 
 func instruments(e *evidence) verdict {
-	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf("Counters of which a series began more than %d times in the last hour.", maxStarts)}
+	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf("Counters of which a series began more than %d times in the last hour.", limits.SetupCounterStarts)}
 	for _, r := range e.restarts {
 		v.affected = append(v.affected, affected("metric", r.MetricName, "one series of %s began %d times in the last hour", service(r.ServiceName, "").GetName(), r.Starts))
 	}

@@ -77,7 +77,7 @@ func libraries(e *evidence) verdict {
 		}
 	}
 	v.nothing = looked == 0
-	v.detail = fmt.Sprintf("%d of %d services with metrics of libraries have no spans of them, in the last 24 hours.", len(v.affected), looked)
+	v.detail = fmt.Sprintf("%d of %d services with metrics of libraries have no spans of them, in the last %s.", len(v.affected), looked, lastDay)
 	return v
 }
 
@@ -121,8 +121,8 @@ func handledMessages(e *evidence) verdict {
 		}
 		v.affected = append(v.affected, service(name, "sends to %s, and no span handles these messages", text))
 	}
-	v.detail = fmt.Sprintf("%d services send to queues whose consumers are not traced, of %s, in the last 24 hours.", len(names),
-		plural(len(e.queues), "queue", "queues"))
+	v.detail = fmt.Sprintf("%d services send to queues whose consumers are not traced, of %s, in the last %s.", len(names),
+		plural(len(e.queues), "queue", "queues"), lastDay)
 	return v
 }
 

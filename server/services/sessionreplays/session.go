@@ -2,7 +2,6 @@ package sessionreplays
 
 import (
 	"context"
-	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -87,7 +86,7 @@ func (s *Service) GetSessionReplayTranscript(
 
 // traceSlack is how far outside a session the spans of its traces may lie. Clocks differ, and work continues after the page is
 // closed.
-const traceSlack = time.Hour
+const traceSlack = limits.TraceReach
 
 // ListSessionReplayTraces returns a page of the traces of a session.
 func (s *Service) ListSessionReplayTraces(

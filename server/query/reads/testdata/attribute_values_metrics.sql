@@ -8,7 +8,7 @@ FROM
         FROM
         (
             SELECT Attributes[{key_1:String}] AS Value
-            FROM metrics_gauge
+            FROM metrics_sum
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
                 AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
@@ -18,7 +18,7 @@ FROM
             LIMIT {max_rows:UInt32}
             UNION ALL
             SELECT Attributes[{key_1:String}] AS Value
-            FROM metrics_sum
+            FROM metrics_gauge
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
                 AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')

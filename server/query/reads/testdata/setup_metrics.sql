@@ -2,13 +2,13 @@ SELECT MetricName, uniqCombined64(ServiceName) AS Services, uniqCombined64(Serie
 FROM
 (
     SELECT MetricName, ServiceName, SeriesHash
-    FROM metrics_gauge
+    FROM metrics_sum
     WHERE OrgId = {org:String}
         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')
     UNION ALL
     SELECT MetricName, ServiceName, SeriesHash
-    FROM metrics_sum
+    FROM metrics_gauge
     WHERE OrgId = {org:String}
         AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
         AND Timestamp <= fromUnixTimestamp64Nano({end:Int64}, 'UTC')

@@ -1,7 +1,5 @@
 SELECT
-    SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
-    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
-    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes, Matching
+    SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage, ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes, LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes, Matching
 FROM
 (
     SELECT
@@ -13,9 +11,7 @@ FROM
     FROM
     (
         SELECT
-            SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage,
-    ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes,
-    LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes
+            SpanId, ParentSpanId, TraceState, Timestamp, DurationNano, SpanName, SpanKind, ServiceName, StatusCode, StatusMessage, ScopeName, ScopeVersion, SpanAttributes, ResourceAttributes, EventsTimestamp, EventsName, EventsAttributes, LinksTraceId, LinksSpanId, LinksTraceState, LinksAttributes
         FROM spans
         WHERE OrgId = {org:String}
             AND TraceId = {trace_id:String}

@@ -188,10 +188,10 @@ func (m *importer) item(name string, top float64, item object) {
 			given[i] = *n
 		}
 	}
-	x := whole(given[0], 0, 11)
-	p := [4]float64{x, whole(given[1], 0, 1000), whole(given[2], 1, 12-x), whole(given[3], 2, 100)}
+	x := whole(given[0], 0, limits.GridColumns-1)
+	p := [4]float64{x, whole(given[1], 0, 1000), whole(given[2], 1, limits.GridColumns-x), whole(given[3], 2, 100)}
 	if p != given {
-		m.warn("The place of panel %q was fitted into the grid of 12 columns.", key)
+		m.warn("The place of panel %q was fitted into the grid of %d columns.", key, limits.GridColumns)
 	}
 	p[1] += top
 	m.add(key, p)
