@@ -15,7 +15,6 @@ var figure = regexp.MustCompile(`\b[0-9][0-9,]* (?:seconds?|minutes?|hours?|days
 // contract, or is listed here.
 func TestFigures(t *testing.T) {
 	known := map[string]bool{
-		"30 minutes":       true, // around_time of compare_periods
 		"4,000 characters": true, // the reason of feedback, from the contract
 		"200 characters":   true, // other texts of feedback, from the contract
 	}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -17,7 +18,7 @@ const (
 )
 
 // briefText is the longest text of a brief result, in characters. No text of an answer shows more of a value.
-const briefText = 300
+const briefText = limits.BriefText
 
 // Structured is the result of an answer as JSON, with the address of its page. In brief, it is cut to what the text shows: without the
 // fields that have the tag detail:"full", with long texts cut, and with times in milliseconds. The tag detail:"whole" keeps a text.

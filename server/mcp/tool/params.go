@@ -95,7 +95,6 @@ func (p *param) shape(name string) error {
 //	except    values of that field that the parameter does not have, with commas
 //	also      values that only the parameter has, with commas
 //	case      "camel" when the values of that field are written as totalTokens instead of total_tokens
-//	enum      the values of a text that only this tool knows, with commas
 //	shape     a name of shapes, as trace: text of a form that several tools take
 //	example   shown when a value is missing or wrong
 //	type      "object" when JSON must be an object
@@ -184,9 +183,6 @@ func paramOf(f reflect.StructField) (param, error) {
 		p.kind = kindFlag
 	default:
 		return p, fmt.Errorf("no argument has the type %s", f.Type)
-	}
-	if text := f.Tag.Get("enum"); text != "" {
-		p.enum = strings.Split(text, ",")
 	}
 	if err := p.contract(f.Tag); err != nil {
 		return p, err

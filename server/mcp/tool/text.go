@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -20,10 +21,10 @@ func Seconds(ms float64) string {
 
 // MaxValueText limits the characters that one value of a span adds to a result, because prompts and stack traces can be
 // megabytes. REST returns them whole.
-const MaxValueText = 4000
+const MaxValueText = limits.ToolValue
 
 // TextBudget is the highest number of characters in a text.
-const TextBudget = 25_000
+const TextBudget = limits.ToolText
 
 // Pair is a label and a value.
 type Pair struct{ label, value string }

@@ -95,11 +95,22 @@ type listAgentSessionsArgs struct {
 	LLMCallsMax          *float64
 	ToolCallsMin         *float64
 	ToolCallsMax         *float64
-	SortBy               string `default:"startTime" of:"SearchAgentSessionsRequest.sort_by" case:"camel"`
-	SortDir              string `default:"desc" enum:"desc,asc"`
-	Offset               int    `default:"0" of:"SearchAgentSessionsRequest.offset" clamp:""`
-	Limit                int    `default:"{DefaultToolSessions}" of:"SearchAgentSessionsRequest.limit" clamp:""`
+	SortBy               string    `default:"startTime" of:"SearchAgentSessionsRequest.sort_by" case:"camel"`
+	SortDir              direction `default:"desc"`
+	Offset               int       `default:"0" of:"SearchAgentSessionsRequest.offset" clamp:""`
+	Limit                int       `default:"{DefaultToolSessions}" of:"SearchAgentSessionsRequest.limit" clamp:""`
 }
+
+// direction is the order of a list.
+type direction string
+
+const (
+	descending direction = "desc"
+	ascending  direction = "asc"
+)
+
+// Choices lists both orders.
+func (direction) Choices() []string { return []string{string(descending), string(ascending)} }
 
 func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentSessionsResult](&tool.Tool{
@@ -129,7 +140,7 @@ func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 				HasErrors:            a.HasErrors,
 				ExcludeTraceSessions: tool.Or(a.ExcludeTraceSessions, false),
 				SortBy:               tool.SnakeCase(a.SortBy),
-				Ascending:            a.SortDir == "asc",
+				Ascending:            a.SortDir == ascending,
 				Offset:               offset,
 				Limit:                &limit,
 			}

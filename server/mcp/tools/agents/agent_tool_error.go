@@ -49,12 +49,23 @@ type getAgentToolErrorArgs struct {
 	dayWindow
 	Tool string `required:"true"`
 	narrowed
-	Fingerprint    string  `required:"true" shape:"fingerprint" example:"1234567890, from get_agent_tools_overview"`
-	Scope          string  `doc:"all: ignore model, service and environment." default:"selection" enum:"selection,all"`
-	SamplesSession *string `doc:"Only samples of this session."`
-	SamplesLimit   int     `default:"{DefaultToolErrorSamples}" of:"GetAgentToolErrorRequest.limit" clamp:""`
-	PayloadChars   int     `default:"{DefaultToolErrorPayload}" of:"GetAgentToolErrorRequest.payload_chars" clamp:"{LeastPayload}.."`
+	Fingerprint    string       `required:"true" shape:"fingerprint" example:"1234567890, from get_agent_tools_overview"`
+	Scope          failureScope `doc:"all: ignore model, service and environment." default:"selection"`
+	SamplesSession *string      `doc:"Only samples of this session."`
+	SamplesLimit   int          `default:"{DefaultToolErrorSamples}" of:"GetAgentToolErrorRequest.limit" clamp:""`
+	PayloadChars   int          `default:"{DefaultToolErrorPayload}" of:"GetAgentToolErrorRequest.payload_chars" clamp:"{LeastPayload}.."`
 }
+
+// failureScope says whether a call counts the failure in the selection of its other arguments or everywhere.
+type failureScope string
+
+const (
+	inSelection failureScope = "selection"
+	everywhere  failureScope = "all"
+)
+
+// Choices lists both scopes.
+func (failureScope) Choices() []string { return []string{string(inSelection), string(everywhere)} }
 
 func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolErrorResult](&tool.Tool{
@@ -66,7 +77,7 @@ func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			if a.Scope == "all" {
+			if a.Scope == everywhere {
 				a.narrowed = narrowed{}
 			}
 			limit := int32(a.SamplesLimit)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/types/known/structpb"
@@ -44,17 +45,33 @@ const (
 
 // template is a rule for an ordinary question.
 type template struct {
+	name               templateName
 	signal, comparator string
 	threshold          float64
 	groupBy            []string
 }
 
-var templates = map[string]template{
-	"high_error_rate": {"error_rate", "gt", 0.05, []string{"service.name"}},
-	"slow_p95":        {"p95_latency", "gt", 1000, nil},
-	"slow_p99":        {"p99_latency", "gt", 2000, nil},
-	"low_apdex":       {"apdex", "lt", 0.8, nil},
-	"throughput_drop": {"throughput", "lt", 100, nil},
+var templates = []template{
+	{"high_error_rate", "error_rate", "gt", 0.05, []string{"service.name"}},
+	{"slow_p95", "p95_latency", "gt", 1000, nil},
+	{"slow_p99", "p99_latency", "gt", 2000, nil},
+	{"low_apdex", "apdex", "lt", 0.8, nil},
+	{"throughput_drop", "throughput", "lt", 100, nil},
+}
+
+// templateName is the name of a template, or noTemplate.
+type templateName string
+
+// noTemplate is for a rule that the call describes itself.
+const noTemplate templateName = "custom"
+
+// Choices lists the names.
+func (templateName) Choices() []string {
+	var names []string
+	for _, t := range templates {
+		names = append(names, string(t.name))
+	}
+	return append(names, string(noTemplate))
 }
 
 // request makes the rule of the arguments.
@@ -88,10 +105,10 @@ func toStruct(c *tool.Call, field *json.RawMessage) (*structpb.Struct, error) {
 
 type createRuleArgs struct {
 	tool.Call
-	Name           string   `required:"true"`
-	DestinationIds []string `doc:"Ids of list_alert_destinations; may be empty."`
-	Template       *string  `enum:"high_error_rate,slow_p95,slow_p99,low_apdex,throughput_drop,custom" doc:"Fills in signal, comparator and threshold."`
-	Severity       string   `default:"warning" of:"CreateAlertRuleRequest.severity"`
+	Name           string        `required:"true"`
+	DestinationIds []string      `doc:"Ids of list_alert_destinations; may be empty."`
+	Template       *templateName `doc:"Fills in signal, comparator and threshold."`
+	Severity       string        `default:"warning" of:"CreateAlertRuleRequest.severity"`
 	definition
 	RenotifyIntervalMinutes *int    `doc:"Default {DefaultToolAlertRenotify}."`
 	NotificationTitle       *string `doc:"May hold {{ rule.name }}, {{ value }}, {{ group }} and so on."`
@@ -104,8 +121,9 @@ func newCreateAlertRule(s *tool.Clients) (*tool.Tool, error) {
 		Name: "create_alert_rule", View: "/alerts/rules/{id}", Title: "Create an alert rule", Writes: true,
 		Description: "Create an alert rule, after a preview of the last " + limits.Lasts(limits.DefaultAlertPreview) + " that tells how often it would have fired.",
 		Run: tool.With(func(ctx context.Context, a *createRuleArgs) (*tool.Answer, error) {
-			if t, ok := templates[tool.Or(a.Template, "")]; ok {
-				a.fill(t)
+			name := tool.Or(a.Template, noTemplate)
+			if i := slices.IndexFunc(templates, func(t template) bool { return t.name == name }); i >= 0 {
+				a.fill(templates[i])
 			}
 			req, err := a.request(&a.Call, a.Name)
 			if err != nil {
@@ -263,7 +281,7 @@ func (a *previewRuleArgs) rule(ctx context.Context, s *tool.Clients) (*svcv2.Cre
 }
 
 // pointsOfGroup bounds the points of one group in an answer.
-const pointsOfGroup = 200
+const pointsOfGroup = limits.ToolPreviewPoints
 
 func previewAnswer(p *svcv2.AlertRulePreview) *tool.Answer {
 	res := previewResult{

@@ -4,6 +4,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -33,7 +34,7 @@ type chartSample struct {
 }
 
 // statedSeries is the number of series of a query that get figures.
-const statedSeries = 50
+const statedSeries = limits.ToolSeries
 
 // statsOf describes the figures of a query, which come from its own series.
 func statsOf(q *svcv2.WidgetQueryInspection, series []*svcv2.WidgetSeriesFigures) *chartStats {

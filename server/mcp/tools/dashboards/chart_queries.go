@@ -60,7 +60,7 @@ func runChart(ctx context.Context, s *tool.Clients, w tool.TimeRange, x *svcv2.W
 		to.Status, to.Error = "error", "The rows are left out: the credential does not have the scope sql:read."
 		return
 	}
-	most := int32(telemetry.SqlFetched)
+	most := int32(telemetry.SQLFetched)
 	req := &svcv2.RunSqlRequest{Sql: to.SQL, StartTime: w.StartProto(), EndTime: w.EndProto(), MaxRows: &most}
 	seconds := x.GetDataSource().GetGranularitySeconds()
 	if seconds == 0 {

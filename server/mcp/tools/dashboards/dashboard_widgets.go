@@ -11,6 +11,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wirejson"
 	"github.com/svc-observability/svc/server/wording"
@@ -58,7 +59,7 @@ type addDashboardWidgetArgs struct {
 	DataSourceJSON     json.RawMessage `type:"object"`
 	Title              *string
 	DisplayJSON        json.RawMessage `type:"object"`
-	LayoutJSON         json.RawMessage `doc:"{\"x\":0,\"y\":0,\"w\":6,\"h\":4} on 12 columns." type:"object"`
+	LayoutJSON         json.RawMessage `doc:"{\"x\":0,\"y\":0,\"w\":6,\"h\":4} on {GridColumns} columns." type:"object"`
 	WidgetID           *string
 	TimeRangeJSON      json.RawMessage `type:"object"`
 }
@@ -364,7 +365,7 @@ type reorderDashboardWidgetsArgs struct {
 func newReorderDashboardWidgets(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "reorder_dashboard_widgets", View: "/dashboards/{dashboard_id}", Title: "Arrange widgets", Writes: true, Repeatable: true,
-		Description: "Move and resize widgets on the grid of 12 columns.",
+		Description: "Move and resize widgets on the grid of " + limits.Number(limits.GridColumns) + " columns.",
 		Run: tool.With(func(ctx context.Context, a *reorderDashboardWidgetsArgs) (*tool.Answer, error) {
 			var layouts []struct {
 				I          string

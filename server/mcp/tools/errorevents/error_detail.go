@@ -81,7 +81,7 @@ func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorDetailResult](&tool.Tool{
 		Name: "error_detail", View: "/errors/{fingerprint}",
 		Title:       "Error",
-		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, and other errors in these traces. Without times it reads the 24 hours before the last occurrence.",
+		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, and other errors in these traces. Without times it reads the " + limits.Lasts(limits.ErrorContext) + " before the last occurrence.",
 		Run: tool.With(func(ctx context.Context, a *errorDetailArgs) (*tool.Answer, error) {
 			most := int32(a.Limit)
 			issue, fingerprint, err := a.target(ctx, s)

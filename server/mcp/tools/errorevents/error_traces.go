@@ -53,8 +53,8 @@ type relatedError struct {
 }
 
 const (
-	tracesWithLogs = 3
-	logsOfTrace    = 5
+	tracesWithLogs = limits.ToolErrorTraces
+	logsOfTrace    = limits.ToolErrorLogs
 )
 
 // completeError adds data about the traces from other methods: their root, their failed span and their logs. Each needs its own

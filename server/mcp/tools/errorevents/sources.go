@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
 
 // shownSources is the number of calls whose source an answer shows: those next to the error.
-const shownSources = 4
+const shownSources = limits.ToolSources
 
 // frameSource is the place of a call in a repository.
 type frameSource struct {

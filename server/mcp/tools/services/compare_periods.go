@@ -49,7 +49,7 @@ type comparedService struct {
 
 type comparePeriodsArgs struct {
 	tool.Call
-	CurrentStart  *time.Time `doc:"Default 6 hours before current_end."`
+	CurrentStart  *time.Time `doc:"Default {DefaultToolWindow} before current_end."`
 	CurrentEnd    *time.Time `doc:"Default now."`
 	PreviousStart *time.Time `doc:"Default: the equally long period before current_start."`
 	PreviousEnd   *time.Time
@@ -64,7 +64,9 @@ func newComparePeriods(s *tool.Clients) (*tool.Tool, error) {
 		Title: "Comparison of periods",
 		Description: "Compare two periods of at most " + limits.Lasts(
 			limits.SearchWindow,
-		) + ": the services that changed, and the likely causes with figures. around_time compares the 30 minutes after a time with the 30 minutes before it.",
+		) + ": the services that changed, and the likely causes with figures. around_time compares the " + limits.Lasts(
+			limits.ToolAround,
+		) + " after a time with the " + limits.Lasts(limits.ToolAround) + " before it.",
 		Run: tool.With(func(ctx context.Context, a *comparePeriodsArgs) (*tool.Answer, error) {
 			current, prev, err := periods(a)
 			if err != nil {
@@ -83,9 +85,8 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 				a.Note("%s was ignored: around_time was given.", a.NameOf(other))
 			}
 		}
-		const half = 30 * time.Minute
 		mid := *a.AroundTime
-		return tool.Period(mid, mid.Add(half)), tool.Period(mid.Add(-half), mid), nil
+		return tool.Period(mid, mid.Add(limits.ToolAround)), tool.Period(mid.Add(-limits.ToolAround), mid), nil
 	}
 	check := func(field any, w tool.TimeRange) error {
 		switch length := w.Length(); {

@@ -43,8 +43,8 @@ type topError struct {
 }
 
 const (
-	diagnosedTraces = 5
-	diagnosedLogs   = 15
+	diagnosedTraces = limits.ToolDiagnosisTraces
+	diagnosedLogs   = limits.ToolDiagnosisLogs
 )
 
 type diagnoseServiceArgs struct {

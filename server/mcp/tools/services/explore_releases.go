@@ -15,9 +15,9 @@ import (
 
 const (
 	// releasedServices is the number of services whose releases are read.
-	releasedServices = 20
+	releasedServices = limits.ToolReleasedServices
 	// groupsOfCommits is the most groups that a read may ask for.
-	groupsOfCommits = 100
+	groupsOfCommits = limits.BreakdownRows
 )
 
 // release is a version of a service with the commit that its resource names.

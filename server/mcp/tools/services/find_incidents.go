@@ -67,7 +67,7 @@ func newFindIncidents(s *tool.Clients) (*tool.Tool, error) {
 }
 
 // shownSymptoms is the number of symptoms in the text of an incident.
-const shownSymptoms = 5
+const shownSymptoms = limits.ToolSymptoms
 
 func incidentsAnswer(a *findIncidentsArgs, w tool.TimeRange, found *svcv2.IncidentSearch) *tool.Answer {
 	res := incidentsResult{TimeRange: w, BeforeIsEmpty: found.GetBeforeIsEmpty(), Incidents: []incidentRow{}}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -199,7 +200,7 @@ func recommendationsAnswer(a *getInstrumentationRecommendationsArgs, rows []*svc
 	}
 	res.Total = len(res.Issues)
 	text := tool.Page{
-		Scope: []tool.Pair{tool.Labeled("status", status), tool.Labeled("Spans", "of the last 24 hours")},
+		Scope: []tool.Pair{tool.Labeled("status", status), tool.Labeled("Spans", "of the last "+limits.Lasts(limits.SetupWindow))},
 		Shown: tool.ShownOf(res.Total, false, "recommendations"),
 	}
 	text.Blocks = []tool.Block{

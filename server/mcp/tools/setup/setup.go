@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
 	"github.com/svc-observability/svc/server/wording"
 )
@@ -52,7 +53,7 @@ func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[setupResult](&tool.Tool{
 		Name: "audit_setup", View: "/start",
 		Title:       "Audit of the setup",
-		Description: "Check alerting, scraping, ingest, attributes, spans, logs and metrics of the last 24 hours. Each problem comes with the affected services or objects, figures and a fix.",
+		Description: "Check alerting, scraping, ingest, attributes, spans, logs and metrics of the last " + limits.Lasts(limits.SetupWindow) + ". Each problem comes with the affected services or objects, figures and a fix.",
 		Run: tool.With(func(ctx context.Context, a *auditSetupArgs) (*tool.Answer, error) {
 			out, err := s.Instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{})
 			if err != nil {
@@ -110,7 +111,7 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit, severities []string) 
 	if !res.TelemetryChecksAvailable {
 		text.Notes = append(text.Notes, "The telemetry store did not answer: its checks are skipped. Call again in a minute.")
 	} else if res.DataStatus == "no_data" {
-		text.Notes = append(text.Notes, "The organization sent no traces, logs or metrics in the last 24 hours.")
+		text.Notes = append(text.Notes, "The organization sent no traces, logs or metrics in the last "+limits.Lasts(limits.SetupWindow)+".")
 	}
 	var passed []string
 	for _, severity := range severities {

@@ -15,7 +15,7 @@ import (
 
 const (
 	// slowOperations is the number of operations whose slowest traces are searched.
-	slowOperations = 5
+	slowOperations = limits.ToolSlowOperations
 	// slowCandidates is the number of traces from which a list that these do not fill is completed.
 	slowCandidates = 1000
 )

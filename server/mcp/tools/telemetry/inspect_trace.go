@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	logsFetched = 50
-	logsShown   = 20
+	logsFetched = limits.ToolTraceLogsRead
+	logsShown   = limits.ToolTraceLogs
 )
 
 type traceResult struct {

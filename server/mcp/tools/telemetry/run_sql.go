@@ -18,8 +18,8 @@ import (
 var traceIDForm = regexp.MustCompile("^[0-9a-fA-F]{32}$")
 
 const (
-	SqlFetched  = 1000
-	sqlRendered = 100
+	SQLFetched  = limits.ToolSQLRows
+	sqlRendered = limits.ToolSQLShown
 )
 
 type sqlResult struct {
@@ -51,7 +51,7 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			req := &svcv2.RunSqlRequest{Sql: a.SQL, StartTime: w.StartProto(), EndTime: w.EndProto()}
-			most := int32(SqlFetched)
+			most := int32(SQLFetched)
 			req.MaxRows = &most
 			if g := a.GranularitySeconds; g != nil {
 				n := int32(*g)

@@ -15,7 +15,7 @@ import (
 )
 
 // MaxBodyText limits the characters that one log record adds to a result.
-const MaxBodyText = 4000
+const MaxBodyText = limits.ToolValue
 
 type logsResult struct {
 	TimeRange  tool.TimeRange     `json:"timeRange"`

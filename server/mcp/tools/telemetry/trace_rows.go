@@ -15,7 +15,7 @@ import (
 )
 
 // TraceReach is how far around their root spans the spans of traces are counted.
-const TraceReach = time.Hour
+const TraceReach = limits.TraceReach
 
 // TraceRows completes the traces of a list with data that only their spans have.
 func TraceRows(ctx context.Context, s *tool.Clients, traces []*svcv2.TraceSummary) ([]TraceRow, error) {

@@ -107,7 +107,7 @@ func application() []*Template {
 				{Key: "metric_name", Label: "Metric", Description: "Name of the metric.", Required: true, Placeholder: "http.server.request.duration"},
 				{
 					Key: "metric_type", Label: "Type", Description: "Type of the metric.", Required: true, Placeholder: "histogram",
-					Values: []string{"sum", "gauge", "histogram", "exponential_histogram"},
+					Values: valueTypes(),
 				},
 			}, serviceName()...),
 			widgets: func(b *board) {
@@ -120,7 +120,7 @@ func application() []*Template {
 					kind = gauge
 				}
 				counted := "Data Points"
-				if kind == "histogram" || kind == "exponential_histogram" {
+				if observes(kind) {
 					counted = "Observations" // a point of a histogram has many
 				}
 				b.number(place{0, 0, 4, 2}, title+" (avg)", unitOfData, "avg", metric(name, kind, "avg", f))
