@@ -48,8 +48,8 @@ func NewSource(e Engine, w Warehouse, r query.Rollups) *Reader {
 	return &Reader{engine: e, warehouse: w, rollups: r, past: cache.New[pastKey, map[string]past](limits.AlertBaselines, time.Now)}
 }
 
-// answer is what a question about one minute found.
-type answer struct {
+// minuteFigures is what a question about one minute found.
+type minuteFigures struct {
 	groups map[string]Input
 	left   int
 	err    error
@@ -63,7 +63,7 @@ func (r *Reader) Figures(ctx context.Context, org principal.OrgID, asks []Ask) (
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]answer{}
+	seen := map[string]minuteFigures{}
 	for i, ask := range asks {
 		if m, ok := measured[i]; ok {
 			out[i].Took = m.took
@@ -145,7 +145,7 @@ func (r *Reader) judge(ctx context.Context, org principal.OrgID, ask Ask, f *Fig
 
 // unread adds the groups with an open incident that were left out because there are too many groups. Nothing is known about them, so their
 // incidents stay as they are.
-func unread(a answer, keep []string) map[string]Input {
+func unread(a minuteFigures, keep []string) map[string]Input {
 	if a.left == 0 {
 		return a.groups
 	}

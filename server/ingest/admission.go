@@ -116,8 +116,8 @@ func (f *inFlight) leave(r *reader, entered bool) {
 	}
 }
 
-// place is the place of a request among those of its share.
-type place struct {
+// admission is the place of a request among those of its share.
+type admission struct {
 	g       *Gateway
 	reader  *reader
 	entered bool
@@ -125,23 +125,23 @@ type place struct {
 
 // admit counts the request among those of its share whose body is being read. The caller calls enter when the body is complete,
 // and leave at the end.
-func (g *Gateway) admit(ctx context.Context, s share) (*place, *apierr.Error) {
+func (g *Gateway) admit(ctx context.Context, s share) (*admission, *apierr.Error) {
 	r, ok := g.inFlight.read(s, endOfBody(ctx))
 	if !ok {
 		return nil, g.crowded()
 	}
-	return &place{g: g, reader: r}, nil
+	return &admission{g: g, reader: r}, nil
 }
 
 // enter counts the request among those whose body is complete.
-func (p *place) enter() *apierr.Error {
+func (p *admission) enter() *apierr.Error {
 	if p.entered = p.g.inFlight.enter(p.reader); !p.entered {
 		return p.g.crowded()
 	}
 	return nil
 }
 
-func (p *place) leave() { p.g.inFlight.leave(p.reader, p.entered) }
+func (p *admission) leave() { p.g.inFlight.leave(p.reader, p.entered) }
 
 func (g *Gateway) crowded() *apierr.Error {
 	g.metrics.inFlightLimited.Inc()

@@ -61,8 +61,8 @@ type Result struct {
 	Adopt *Config
 }
 
-// answer is an answer of HTTP.
-type answer struct {
+// deliveryAnswer is an answer of HTTP.
+type deliveryAnswer struct {
 	code   int
 	header http.Header
 	body   []byte
@@ -80,7 +80,7 @@ func (p *problem) Error() string { return p.text }
 
 // post sends a request. secret says that it carries something that another host must not see: then it follows a redirect within the host
 // only. Redirects other than 307 and 308 fail, because they would turn the request into another one.
-func (s *Sender) post(ctx context.Context, target string, header http.Header, body []byte, secret bool) (*answer, error) {
+func (s *Sender) post(ctx context.Context, target string, header http.Header, body []byte, secret bool) (*deliveryAnswer, error) {
 	first, err := url.Parse(target)
 	if err != nil {
 		return nil, &problem{outcome: Rejected, text: "The URL cannot be read."}
@@ -116,7 +116,7 @@ func (s *Sender) post(ctx context.Context, target string, header http.Header, bo
 }
 
 // once sends a request and reads the answer.
-func (s *Sender) once(ctx context.Context, at *url.URL, header http.Header, body []byte) (*answer, error) {
+func (s *Sender) once(ctx context.Context, at *url.URL, header http.Header, body []byte) (*deliveryAnswer, error) {
 	method, reader := http.MethodPost, io.Reader(bytes.NewReader(body))
 	if body == nil {
 		method, reader = http.MethodGet, nil
@@ -142,7 +142,7 @@ func (s *Sender) once(ctx context.Context, at *url.URL, header http.Header, body
 		return nil, noAnswer(at.Hostname(), err)
 	}
 	// A success whose body breaks off is a success: another request would repeat the message.
-	return &answer{code: res.StatusCode, header: res.Header, body: text, host: at.Hostname()}, nil
+	return &deliveryAnswer{code: res.StatusCode, header: res.Header, body: text, host: at.Hostname()}, nil
 }
 
 // noAnswer says in words why there was no answer. The error itself may hold addresses and tokens.
@@ -172,7 +172,7 @@ func noAnswer(host string, err error) *problem {
 }
 
 // result judges an answer by its status.
-func (a *answer) result(secrets Secrets, now time.Time) Result {
+func (a *deliveryAnswer) result(secrets Secrets, now time.Time) Result {
 	r := Result{Code: a.code, Answer: secrets.strike(string(a.body))}
 	if at := a.header.Get("Retry-After"); at != "" {
 		if seconds, err := strconv.Atoi(at); err == nil {

@@ -29,7 +29,7 @@ type world struct {
 
 	mu   sync.Mutex
 	sent []string // delivery keys, in the order of their requests
-	// answer decides each request; nil means that all succeed.
+	// deliveryAnswer decides each request; nil means that all succeed.
 	answer func(d *Destination, key string) Result
 }
 

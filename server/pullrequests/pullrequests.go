@@ -33,7 +33,7 @@ type Reader struct {
 	store  Store
 	engine *integrations.Engine
 	// answers keeps what hosts said about commits.
-	answers *cache.Cache[question, answer]
+	answers *cache.Cache[question, containment]
 }
 
 // question asks whether a revision of a repository, by its id here, contains a commit.
@@ -43,18 +43,18 @@ type question struct {
 	revision, commit string
 }
 
-// answer is what a host says; known is false if it does not know one of the commits.
-type answer struct{ known, contains bool }
+// containment is what a host says; known is false if it does not know one of the commits.
+type containment struct{ known, contains bool }
 
 const maxAnswers = 10_000
 
 // New returns a reader. now is time.Now outside of tests.
 func New(s Store, engine *integrations.Engine, now func() time.Time) *Reader {
-	return &Reader{store: s, engine: engine, answers: cache.New[question, answer](maxAnswers, now)}
+	return &Reader{store: s, engine: engine, answers: cache.New[question, containment](maxAnswers, now)}
 }
 
-// place is a repository that may be read.
-type place struct {
+// readableRepository is a repository that may be read.
+type readableRepository struct {
 	id   uuid.UUID
 	name string
 	host source.Host
@@ -105,7 +105,7 @@ func unreadable(err error) *issues.Unreadable {
 }
 
 // commitID matches the ids of commits, which may be shortened. Revisions in telemetry may be anything, such as names of branches, whose
-// answer would change.
+// containment would change.
 var commitID = regexp.MustCompile(`^[0-9a-fA-F]{7,64}$`)
 
 // Contains implements issues.Code.
@@ -143,27 +143,27 @@ func (r *Reader) Contains(
 }
 
 // ask asks a host and keeps its answer. A host may learn of a commit later, so that it does not know one is kept for a while only.
-func (r *Reader) ask(ctx context.Context, at place, q question) (answer, error) {
+func (r *Reader) ask(ctx context.Context, at readableRepository, q question) (containment, error) {
 	has, err := at.host.Contains(ctx, at.name, q.revision, q.commit)
-	said, keep := answer{known: true, contains: has}, limits.Day
+	said, keep := containment{known: true, contains: has}, limits.Day
 	if integrations.IsKind(err, integrations.NotFound) || integrations.IsKind(err, integrations.Invalid) {
-		said, keep, err = answer{}, limits.PullRequestUnknown, nil
+		said, keep, err = containment{}, limits.PullRequestUnknown, nil
 	}
 	if err != nil {
-		return answer{}, unreadable(err)
+		return containment{}, unreadable(err)
 	}
 	r.answers.Put(q, said, 1, keep)
 	return said, nil
 }
 
 // find finds the repository of a link at the host of its address, through an account in order.
-func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest) (place, error) {
+func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest) (readableRepository, error) {
 	const most = 10 // accounts that have a repository of this name
 	rows, err := r.store.ListSourceRepositories(ctx, org, store.RepositoryFilter{
 		Status: store.RepositoryActive, FullName: link.RepoFullName,
 	}, 0, most)
 	if err != nil {
-		return place{}, err
+		return readableRepository{}, err
 	}
 	for _, row := range rows {
 		c, err := r.store.GetIntegrationConnection(ctx, org, row.ConnectionID)
@@ -171,7 +171,7 @@ func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.Erro
 			continue
 		}
 		if err != nil {
-			return place{}, err
+			return readableRepository{}, err
 		}
 		if c.Provider != link.Provider || !sameHost(c.BaseURL, link.URL) {
 			continue
@@ -181,11 +181,11 @@ func (r *Reader) find(ctx context.Context, org principal.OrgID, link *store.Erro
 			continue
 		}
 		if err != nil {
-			return place{}, unreadable(err)
+			return readableRepository{}, unreadable(err)
 		}
-		return place{row.ID, name, host}, nil
+		return readableRepository{row.ID, name, host}, nil
 	}
-	return place{}, errNowhere
+	return readableRepository{}, errNowhere
 }
 
 func sameHost(a, b string) bool {

@@ -20,22 +20,22 @@ func descriptor(signal otlp.Signal) protoreflect.MessageDescriptor {
 	return m.ProtoReflect().Descriptor()
 }
 
-// place is a field of a request, as field numbers from the outside in, with its path in messages.
-type place struct {
+// fieldPosition is a field of a request, as field numbers from the outside in, with its path in messages.
+type fieldPosition struct {
 	fields []number
 	path   string
 	kind   protoreflect.Kind
 }
 
 // places lists every field that holds bytes, in every position. It enters a message that contains itself only once.
-func places(d protoreflect.MessageDescriptor, above []protoreflect.FullName, at place) []place {
-	var all []place
+func places(d protoreflect.MessageDescriptor, above []protoreflect.FullName, at fieldPosition) []fieldPosition {
+	var all []fieldPosition
 	for i := range d.Fields().Len() {
 		f := d.Fields().Get(i)
 		if f.Kind() != protoreflect.StringKind && f.Kind() != protoreflect.BytesKind && f.Kind() != protoreflect.MessageKind {
 			continue
 		}
-		p := place{fields: append(slices.Clone(at.fields), f.Number()), path: string(f.Name()), kind: f.Kind()}
+		p := fieldPosition{fields: append(slices.Clone(at.fields), f.Number()), path: string(f.Name()), kind: f.Kind()}
 		if f.IsList() {
 			p.path += "[0]"
 		}
@@ -54,7 +54,7 @@ func places(d protoreflect.MessageDescriptor, above []protoreflect.FullName, at 
 func (m maker) utf8() []Case {
 	var all []Case
 	for _, signal := range signals() {
-		for i, p := range places(descriptor(signal), nil, place{}) {
+		for i, p := range places(descriptor(signal), nil, fieldPosition{}) {
 			if p.kind != protoreflect.StringKind {
 				continue
 			}
@@ -85,7 +85,7 @@ func badText(i int) []byte {
 func (m maker) wire() []Case {
 	var all []Case
 	for _, signal := range signals() {
-		for i, p := range places(descriptor(signal), nil, place{}) {
+		for i, p := range places(descriptor(signal), nil, fieldPosition{}) {
 			last := len(p.fields) - 1
 			cut := join(protowireTag(p.fields[last]), []byte{0x7f, 'x'})
 			c := Case{

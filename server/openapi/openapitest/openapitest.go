@@ -46,7 +46,7 @@ type operation struct {
 	segments   []string
 	parameters map[string]parameter // by place and name, `query limit`
 	body       *jsonschema.Schema
-	answers    map[string]answer // by status
+	answers    map[string]documentedAnswer // by status
 }
 
 type parameter struct {
@@ -55,7 +55,7 @@ type parameter struct {
 	schema   *jsonschema.Schema
 }
 
-type answer struct {
+type documentedAnswer struct {
 	body    *jsonschema.Schema
 	headers map[string]parameter
 }

@@ -21,7 +21,7 @@ func (c *Checker) read(doc map[string]any) error {
 			at := location + "#/paths/" + escape(path) + "/" + method
 			op := &operation{
 				method: strings.ToUpper(method), segments: strings.Split(strings.TrimPrefix(path, "/"), "/"),
-				parameters: map[string]parameter{}, answers: map[string]answer{},
+				parameters: map[string]parameter{}, answers: map[string]documentedAnswer{},
 			}
 			op.id, _ = fields["operationId"].(string)
 			if err := c.readOperation(op, fields, at); err != nil {
@@ -56,7 +56,7 @@ func (c *Checker) readOperation(op *operation, fields map[string]any, at string)
 	}
 	responses, _ := fields["responses"].(map[string]any)
 	for status, entry := range responses {
-		a := answer{headers: map[string]parameter{}}
+		a := documentedAnswer{headers: map[string]parameter{}}
 		if a.body, err = c.compiler.Compile(at + "/responses/" + status + content); err != nil {
 			return err
 		}

@@ -62,8 +62,8 @@ func New(cfg Config) *Engine {
 	}
 }
 
-// answer holds the result of one query.
-type answer struct {
+// queryAnswer holds the result of one query.
+type queryAnswer struct {
 	plan   query.Plan
 	unit   string
 	series []query.SeriesRow
@@ -183,7 +183,7 @@ func (e *Engine) others(
 		spec.Rollups = e.rollups
 		one := func(w query.Window, to *float64) {
 			g.Go(func() error {
-				a := answer{}
+				a := queryAnswer{}
 				var err error
 				if a.plan, err = query.PlanBreakdown(&spec, w); err != nil {
 					return inQuery(r, i, err)
@@ -205,14 +205,14 @@ func (e *Engine) others(
 // run reads every query over the window. For a comparison it also reads the window that is shift earlier.
 func (e *Engine) run(
 	ctx context.Context, org principal.OrgID, r *query.Request, shift time.Duration, plan func(*query.Spec, query.Window) (query.Plan, error),
-) (now, before []answer, warnings []string, err error) {
+) (now, before []queryAnswer, warnings []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.ReadTime)
 	defer cancel()
 	windows := []query.Window{r.Window}
 	if r.Comparison.Previous {
 		windows = append(windows, r.Window.Earlier(shift))
 	}
-	answers := make([]answer, len(windows)*len(r.Queries))
+	answers := make([]queryAnswer, len(windows)*len(r.Queries))
 	for i := range answers {
 		q, w := r.Queries[i%len(r.Queries)].Spec, windows[i/len(r.Queries)]
 		q.Rollups = e.rollups
@@ -260,7 +260,7 @@ type fetched struct {
 }
 
 // read fills in the rows of an answer. It takes them from the cache if it can.
-func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a *answer) (err error) {
+func (e *Engine) read(ctx context.Context, org principal.OrgID, end time.Time, a *queryAnswer) (err error) {
 	var out fetched
 	g, gated := e.warehouse.(*read.Reader)
 	keep := time.Duration(0)

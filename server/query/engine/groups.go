@@ -24,13 +24,13 @@ type column struct {
 	others, othersBefore float64
 }
 
-func newColumn(a *answer, seconds float64) *column {
+func newColumn(a *queryAnswer, seconds float64) *column {
 	c := &column{unit: a.unit, rest: math.NaN(), missing: math.NaN(), additive: a.plan.Additive, others: math.NaN(), othersBefore: math.NaN()}
 	c.values, c.rest, c.missing = groupValues(a, seconds)
 	return c
 }
 
-func groupValues(a *answer, seconds float64) (values map[string]float64, total, missing float64) {
+func groupValues(a *queryAnswer, seconds float64) (values map[string]float64, total, missing float64) {
 	values, total, missing = map[string]float64{}, math.NaN(), math.NaN()
 	scale := 1.0
 	if a.plan.PerSecond {
@@ -49,7 +49,7 @@ func groupValues(a *answer, seconds float64) (values map[string]float64, total, 
 }
 
 // cut reports whether there are more groups than were read.
-func cut(a *answer) bool { return len(a.groups) > 0 && a.groups[0].Groups > uint64(len(a.groups)) }
+func cut(a *queryAnswer) bool { return len(a.groups) > 0 && a.groups[0].Groups > uint64(len(a.groups)) }
 
 // assembleGroups joins the rows of the queries by their groups and computes the formulas. It takes the groups of all queries, in
 // the order of the first query that is shown. If a query has a condition on its value, only groups in the result of that query
@@ -57,7 +57,7 @@ func cut(a *answer) bool { return len(a.groups) > 0 && a.groups[0].Groups > uint
 func assembleGroups(
 	out *query.Breakdown,
 	r *query.Request,
-	now, before []answer,
+	now, before []queryAnswer,
 ) (t *breakdownTable, keys []string, groups map[string][]string) {
 	seconds := out.Window.Length().Seconds()
 	columns := make([]*column, len(r.Queries))

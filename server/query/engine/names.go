@@ -22,7 +22,7 @@ const (
 
 // unknownNames returns a warning for each service, environment, operation and product event of a request that its window does not
 // have. It checks only queries without values, because a name with values exists.
-func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query.Request, answers []answer) []string {
+func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query.Request, answers []queryAnswer) []string {
 	var out []string
 	for i := range answers {
 		q := &r.Queries[i].Spec
@@ -79,7 +79,7 @@ func asksFor(s query.Source, f query.Filter) []asked {
 }
 
 // silent reports whether a query has no value other than 0.
-func (a *answer) silent() bool {
+func (a *queryAnswer) silent() bool {
 	none := func(v float64) bool { return v == 0 || math.IsNaN(v) }
 	return !slices.ContainsFunc(a.series, func(r query.SeriesRow) bool { return !none(r.Value) }) &&
 		!slices.ContainsFunc(a.groups, func(r query.GroupRow) bool { return !none(r.Value) })

@@ -72,7 +72,7 @@ func visible(r *query.Request) int {
 }
 
 // assembleSeries makes the series of a result from the rows of its queries, and then the series of the formulas.
-func assembleSeries(out *query.Timeseries, r *query.Request, now, before []answer) {
+func assembleSeries(out *query.Timeseries, r *query.Request, now, before []queryAnswer) {
 	several := visible(r) > 1
 	sums := map[string]*query.Series{} // operands of formulas, by the lower-case names of queries and formulas
 	for i, q := range r.Queries {
@@ -136,7 +136,7 @@ func periodShift(w query.Window, bucket time.Duration) time.Duration {
 }
 
 // rowsToSeries puts rows into the buckets of the result. It shifts the rows of an earlier window into them.
-func rowsToSeries(out *query.Timeseries, a *answer, shift time.Duration) (series []query.Series, truncated bool) {
+func rowsToSeries(out *query.Timeseries, a *queryAnswer, shift time.Duration) (series []query.Series, truncated bool) {
 	index := map[string]int{}
 	window := query.Window{Start: out.Window.Start, End: out.Window.End}
 	for _, row := range a.series {

@@ -81,7 +81,7 @@ func (m *Message) json(c *Channel) object {
 	return out
 }
 
-func (d *Discord) post(r *http.Request, g *Guild, c *Channel) answer {
+func (d *Discord) post(r *http.Request, g *Guild, c *Channel) reply {
 	in, code := read(r)
 	switch {
 	case c.Type != 0 && c.Type != 5:
@@ -103,14 +103,14 @@ func (d *Discord) post(r *http.Request, g *Guild, c *Channel) answer {
 		}
 	}
 	if first := d.nonces[c.ID+in.Nonce]; in.EnforceNonce && in.Nonce != "" && first != nil {
-		return answer{http.StatusOK, first.json(c)}
+		return reply{http.StatusOK, first.json(c)}
 	}
 	d.nonces[c.ID+in.Nonce] = m
 	c.Messages = append(c.Messages, m)
-	return answer{http.StatusOK, m.json(c)}
+	return reply{http.StatusOK, m.json(c)}
 }
 
-func (d *Discord) edit(r *http.Request, _ *Guild, c *Channel) answer {
+func (d *Discord) edit(r *http.Request, _ *Guild, c *Channel) reply {
 	m := c.find(r.PathValue("id"))
 	if m == nil {
 		return refuse(http.StatusNotFound, 10008)
@@ -121,5 +121,5 @@ func (d *Discord) edit(r *http.Request, _ *Guild, c *Channel) answer {
 	}
 	m.Content, m.Embeds = in.Content, in.Embeds
 	m.Edited++
-	return answer{http.StatusOK, m.json(c)}
+	return reply{http.StatusOK, m.json(c)}
 }

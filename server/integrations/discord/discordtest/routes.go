@@ -11,8 +11,8 @@ import (
 
 type object = map[string]any
 
-// answer is a status with a body.
-type answer struct {
+// reply is a status with a body.
+type reply struct {
 	status int
 	body   any
 }
@@ -24,7 +24,7 @@ func (d *Discord) mux() http.Handler {
 	mux.HandleFunc("POST /api/v10/oauth2/token", d.route("token", d.token))
 	for pattern, r := range map[string]struct {
 		name   string
-		answer func(*http.Request) answer
+		answer func(*http.Request) reply
 	}{
 		"GET /api/v10/users/@me":                          {"me", d.me},
 		"GET /api/v10/guilds/{guild}":                     {"guild", d.ofGuild(d.readGuild)},
@@ -67,15 +67,15 @@ func (d *Discord) consent(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-func refuse(status, code int) answer {
+func refuse(status, code int) reply {
 	if code == refusedImage {
-		return answer{http.StatusBadRequest, object{
+		return reply{http.StatusBadRequest, object{
 			"code": 50035, "message": "Invalid Form Body", "errors": object{"embeds": object{"0": object{"image": object{"url": object{
 				"_errors": []object{{"code": "URL_TYPE_INVALID_URL", "message": "Not a well formed URL."}},
 			}}}}},
 		}}
 	}
-	return answer{status, object{"code": code, "message": "a text of Discord"}}
+	return reply{status, object{"code": code, "message": "a text of Discord"}}
 }
 
 // statusOf is the status of a code of the API.
@@ -90,7 +90,7 @@ func statusOf(code int) int {
 }
 
 // route answers with the headers of the limit of the rate.
-func (d *Discord) route(name string, of func(*http.Request) answer) http.HandlerFunc {
+func (d *Discord) route(name string, of func(*http.Request) reply) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -99,7 +99,7 @@ func (d *Discord) route(name string, of func(*http.Request) answer) http.Handler
 		if d.fault != nil {
 			fault = d.fault(name)
 		}
-		var out answer
+		var out reply
 		n, _ := strconv.Atoi(fault)
 		if fault == "image" {
 			n = refusedImage
@@ -110,11 +110,11 @@ func (d *Discord) route(name string, of func(*http.Request) answer) http.Handler
 			return
 		case n == http.StatusTooManyRequests:
 			w.Header().Set("Retry-After", "2")
-			out = answer{n, object{"message": "You are being rate limited.", "retry_after": 1.337, "global": false}}
+			out = reply{n, object{"message": "You are being rate limited.", "retry_after": 1.337, "global": false}}
 		case n > 1000:
 			out = refuse(statusOf(n), n)
 		case n > 0:
-			out = answer{n, object{"message": "a text of Discord", "code": 0}}
+			out = reply{n, object{"message": "a text of Discord", "code": 0}}
 		default:
 			out = of(r)
 		}
@@ -136,24 +136,24 @@ func (d *Discord) route(name string, of func(*http.Request) answer) http.Handler
 }
 
 // asBot checks the token of the bot.
-func (d *Discord) asBot(of func(*http.Request) answer) func(*http.Request) answer {
-	return func(r *http.Request) answer {
+func (d *Discord) asBot(of func(*http.Request) reply) func(*http.Request) reply {
+	return func(r *http.Request) reply {
 		if r.Header.Get("Authorization") != "Bot "+BotToken {
-			return answer{http.StatusUnauthorized, object{"message": "401: Unauthorized", "code": 0}}
+			return reply{http.StatusUnauthorized, object{"message": "401: Unauthorized", "code": 0}}
 		}
 		return of(r)
 	}
 }
 
-func (d *Discord) token(r *http.Request) answer {
+func (d *Discord) token(r *http.Request) reply {
 	id, secret, _ := r.BasicAuth()
 	if id != ApplicationID || secret != ClientSecret {
-		return answer{http.StatusUnauthorized, object{"error": "invalid_client"}}
+		return reply{http.StatusUnauthorized, object{"error": "invalid_client"}}
 	}
 	_ = r.ParseForm()
 	c, ok := d.codes[r.PostForm.Get("code")]
 	if !ok || r.PostForm.Get("grant_type") != "authorization_code" || c.redirectURI != r.PostForm.Get("redirect_uri") {
-		return answer{http.StatusBadRequest, object{"error": "invalid_grant", "error_description": "a text of Discord"}}
+		return reply{http.StatusBadRequest, object{"error": "invalid_grant", "error_description": "a text of Discord"}}
 	}
 	delete(d.codes, r.PostForm.Get("code"))
 	d.next++
@@ -165,16 +165,16 @@ func (d *Discord) token(r *http.Request) answer {
 	if g := d.guilds[c.guild]; g.In {
 		out["guild"] = object{"id": g.ID, "name": g.Name, "owner_id": "330000000000000000"}
 	}
-	return answer{http.StatusOK, out}
+	return reply{http.StatusOK, out}
 }
 
-func (d *Discord) me(*http.Request) answer {
-	return answer{http.StatusOK, object{"id": bot, "username": "svc", "bot": true}}
+func (d *Discord) me(*http.Request) reply {
+	return reply{http.StatusOK, object{"id": bot, "username": "svc", "bot": true}}
 }
 
 // ofGuild finds the guild of a request. One without the bot is known, but not shown.
-func (d *Discord) ofGuild(of func(*http.Request, *Guild) answer) func(*http.Request) answer {
-	return func(r *http.Request) answer {
+func (d *Discord) ofGuild(of func(*http.Request, *Guild) reply) func(*http.Request) reply {
+	return func(r *http.Request) reply {
 		g := d.guilds[r.PathValue("guild")]
 		switch {
 		case g == nil:
@@ -188,8 +188,8 @@ func (d *Discord) ofGuild(of func(*http.Request, *Guild) answer) func(*http.Requ
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
-func (d *Discord) readGuild(_ *http.Request, g *Guild) answer {
-	return answer{http.StatusOK, object{
+func (d *Discord) readGuild(_ *http.Request, g *Guild) reply {
+	return reply{http.StatusOK, object{
 		"id": g.ID, "name": g.Name, "owner_id": "330000000000000000", "roles": []object{
 			{"id": g.ID, "name": "@everyone", "permissions": decimal(g.Everyone)},
 			{"id": g.role(), "name": "svc", "permissions": decimal(g.Bot)},
@@ -198,11 +198,11 @@ func (d *Discord) readGuild(_ *http.Request, g *Guild) answer {
 	}}
 }
 
-func (d *Discord) member(r *http.Request, g *Guild) answer {
+func (d *Discord) member(r *http.Request, g *Guild) reply {
 	if r.PathValue("user") != bot {
 		return refuse(http.StatusNotFound, 10007)
 	}
-	return answer{http.StatusOK, object{"user": object{"id": bot}, "roles": []string{g.role()}}}
+	return reply{http.StatusOK, object{"user": object{"id": bot}, "roles": []string{g.role()}}}
 }
 
 func (c *Channel) json(g *Guild) object {
@@ -218,12 +218,12 @@ func (c *Channel) json(g *Guild) object {
 }
 
 // channels lists all channels: Discord shows a bot also those that it may not see.
-func (d *Discord) channels(_ *http.Request, g *Guild) answer {
+func (d *Discord) channels(_ *http.Request, g *Guild) reply {
 	out := []object{}
 	for _, c := range g.Channels {
 		out = append(out, c.json(g))
 	}
-	return answer{http.StatusOK, out}
+	return reply{http.StatusOK, out}
 }
 
 // may is what the bot may do in a channel.
@@ -243,8 +243,8 @@ func (g *Guild) may(c *Channel, want uint64) bool {
 }
 
 // ofChannel finds the channel of a request.
-func (d *Discord) ofChannel(of func(*http.Request, *Guild, *Channel) answer) func(*http.Request) answer {
-	return func(r *http.Request) answer {
+func (d *Discord) ofChannel(of func(*http.Request, *Guild, *Channel) reply) func(*http.Request) reply {
+	return func(r *http.Request) reply {
 		for _, g := range d.guilds {
 			for _, c := range g.Channels {
 				switch {
@@ -260,11 +260,11 @@ func (d *Discord) ofChannel(of func(*http.Request, *Guild, *Channel) answer) fun
 	}
 }
 
-func (d *Discord) channel(_ *http.Request, g *Guild, c *Channel) answer {
-	return answer{http.StatusOK, c.json(g)}
+func (d *Discord) channel(_ *http.Request, g *Guild, c *Channel) reply {
+	return reply{http.StatusOK, c.json(g)}
 }
 
-func (d *Discord) leave(_ *http.Request, g *Guild) answer {
+func (d *Discord) leave(_ *http.Request, g *Guild) reply {
 	g.In = false
-	return answer{status: http.StatusNoContent}
+	return reply{status: http.StatusNoContent}
 }
