@@ -32,3 +32,15 @@ func (s *Store) TxForTest(ctx context.Context, org principal.OrgID, first, secon
 		return err
 	})
 }
+
+// InsertSavedViewsForTest inserts views without a check, in one transaction.
+func (s *Store) InsertSavedViewsForTest(ctx context.Context, views []SavedView) error {
+	return s.tx(ctx, "test", func(tx *ent.Tx) error {
+		for _, v := range views {
+			if _, err := s.insertSavedView(ctx, tx, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
