@@ -18,6 +18,7 @@ func (c *cli) adminInstallation() *cobra.Command {
 	return cmd
 }
 
+// installationJSON is what belongs together. Only administrators of the installation see it: the API has no message for it.
 type installationJSON struct {
 	Object    string `json:"object"`
 	ID        string `json:"id"`

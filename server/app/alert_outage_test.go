@@ -66,7 +66,7 @@ func (w *outageWorld) failing(part bool) bool {
 	return part && m >= outageBegins*time.Minute && m < outageEnds*time.Minute
 }
 
-var errAway = errors.New("it is away")
+var errAway = errors.New("it does not answer")
 
 // Figures plays the telemetry.
 func (w *outageWorld) Figures(_ context.Context, _ principal.OrgID, asks []alerting.Ask) ([]alerting.Figures, error) {
@@ -149,7 +149,7 @@ func (w *outageWorld) DueDeliveries(ctx context.Context, shard int, now time.Tim
 	return w.Store.DueDeliveries(ctx, shard, now, busy, limit)
 }
 
-// InsertRows is the warehouse, which is away together with the source.
+// InsertRows fails while the source does: both stand for the warehouse.
 func (w *outageWorld) InsertRows(_ context.Context, _ string, columns []string, rows [][]any, token string) error {
 	if w.failing(w.source) {
 		return errAway

@@ -250,7 +250,7 @@ var boundFigures = []struct{ figure, paths string }{
 	{"17", "LogFilters.minimum_severity"},
 	// The smallest ratio that is more than 0.
 	{"0.000001", "SamplingPolicy.trace_sample_ratio UpdateSamplingPolicyRequest.trace_sample_ratio"},
-	// How sessions are told apart, in package reads.
+	// How sessions are distinguished, in package reads.
 	{"15 seconds", "SessionReplay.active_time_ms"},
 	{"5 seconds", "SessionReplaySummary.tags"},
 	{"30 seconds", "SessionReplaySummary.tags"},

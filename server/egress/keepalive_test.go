@@ -56,7 +56,7 @@ func TestTrusting(t *testing.T) {
 	g := egress.New(netip.MustParsePrefix("127.0.0.1/32"))
 	_, _, err := egress.Get(t.Context(), g.Client(egress.Options{}), server.URL, "*/*", 10)
 	if err == nil || !strings.Contains(err.Error(), "certificate") {
-		t.Errorf("a certificate of nobody: %v", err)
+		t.Errorf("a certificate of an unknown authority: %v", err)
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(server.Certificate())

@@ -80,8 +80,8 @@ func TestSDKFiles(t *testing.T) {
 	}
 }
 
-// TestSDKRefusals checks that a wrong address is told what is right, that nothing of it is cached, and that a program without the SDK says
-// so.
+// TestSDKRefusals checks that the answer at a wrong address names the right one, that nothing of it is cached, and that a
+// program without the SDK says so.
 func TestSDKRefusals(t *testing.T) {
 	h := sdkGateway(t)
 	for path, want := range map[string]string{

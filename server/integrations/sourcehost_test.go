@@ -69,7 +69,8 @@ func (p *capture) Host(c integrations.Connection, renew integrations.Renew) (sou
 	return nil, nil
 }
 
-// TestRenewed: whoever has refused credentials gets those that the worker has stored or stores, and learns soon if there are none.
+// TestRenewed checks that a call with refused credentials gets those that the worker has stored or stores, and learns soon if it stores
+// no new ones.
 func TestRenewed(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -67,7 +67,7 @@ func (s *script) overlap(r run, from, to time.Time) (start, end time.Time, ok bo
 
 func (s *script) Releases(_ context.Context, org principal.OrgID, service string, from, to time.Time) ([]ServiceRelease, error) {
 	if s.down {
-		return nil, errors.New("the warehouse is away")
+		return nil, errors.New("the warehouse does not answer")
 	}
 	var out []ServiceRelease
 	for _, r := range s.runs {

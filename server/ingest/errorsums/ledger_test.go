@@ -44,7 +44,7 @@ type database struct {
 	away bool
 }
 
-var errAway = errors.New("the database is away")
+var errAway = errors.New("the database does not answer")
 
 func (d *database) FlushErrorSums(_ context.Context, _ string, flush int64, sums []store.ErrorSum) error {
 	if d.away {
@@ -157,8 +157,8 @@ func tear(t *testing.T, path string) {
 	}
 }
 
-// TestLongOutage fills the ledger while the database is away. Entries are joined, groups that are too many become one a service, and no
-// occurrence is lost.
+// TestLongOutage fills the ledger while the database does not answer. Entries are joined, groups that are too many become one a
+// service, and no occurrence is lost.
 func TestLongOutage(t *testing.T) {
 	d := &database{counts: map[string]int64{}, away: true}
 	l := openLedger(t, t.TempDir(), d, 0)

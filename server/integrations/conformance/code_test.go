@@ -19,7 +19,7 @@ import (
 
 const lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 
-// TestFiles: the kinds of files are told apart, and the archive has the same files.
+// TestFiles checks that files of each kind are recognized, and that the archive has the same files.
 func TestFiles(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, b *bench, git *gittest.Repository) {

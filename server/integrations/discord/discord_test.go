@@ -113,8 +113,8 @@ func TestAccounts(t *testing.T) {
 		t.Errorf("the callback: %v", q)
 	}
 	for name, c := range map[string]integrations.Callback{
-		"a code of nobody": {Code: "code-1", RedirectURI: back},
-		"another address":  {Code: q.Get("code"), RedirectURI: back + "2"},
+		"an unknown code": {Code: "code-1", RedirectURI: back},
+		"another address": {Code: q.Get("code"), RedirectURI: back + "2"},
 	} {
 		if found, err := b.app.Accounts(t.Context(), c); !integrations.IsKind(err, integrations.Invalid) {
 			t.Errorf("%s: %v %v", name, found, err)
@@ -378,7 +378,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// TestKey: a key that is none fails the start.
+// TestKey checks that the server does not start with a malformed key.
 func TestKey(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"", "zz", discordtest.PublicKey()[2:]} {

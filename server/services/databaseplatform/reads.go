@@ -163,7 +163,7 @@ func (s *Service) branchOf(ctx context.Context, a account, req *svcv2.QueryPlane
 		}
 		return "", invalid("branch", fmt.Sprintf("is not one of the %d branches of the database; listPlanetScaleDatabases shows them", len(d.Branches)))
 	}
-	return "", invalid("database", "is none of the organization; listPlanetScaleDatabases shows them")
+	return "", invalid("database", "is not a database of the organization; listPlanetScaleDatabases shows them")
 }
 
 // ListPlanetScaleEvents lists events, the newest first.

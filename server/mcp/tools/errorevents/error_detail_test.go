@@ -43,7 +43,7 @@ func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequ
 
 func (f *errorAPI) ListErrorIssues(_ context.Context, req *svcv2.ListErrorIssuesRequest, _ ...grpc.CallOption) (*svcv2.ListErrorIssuesResponse, error) {
 	if f.refuse {
-		return nil, apierr.New(apierr.ErrorPersistence, "Issues are away.")
+		return nil, apierr.New(apierr.ErrorPersistence, "Issues cannot be read.")
 	}
 	if req.GetFingerprintHash() != "77" || !req.GetIncludeArchived() {
 		return &svcv2.ListErrorIssuesResponse{}, nil

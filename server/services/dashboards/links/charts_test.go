@@ -87,7 +87,7 @@ func TestCharts(t *testing.T) {
 	before := opened
 	refused("alert", "alert", apierr.ShareRateLimited, "Too many requests. Try again later.")
 	refused("chat", "alert", apierr.ShareRateLimited, "Too many requests. Try again later.")
-	// An address is limited in guesses. A chart that is asked for by the other kind, or whose subject is gone, is none.
+	// An address is limited in guesses. A chart that is asked for by the other kind, or whose subject is gone, does not exist.
 	if got := addresses.used["10.0.0.1"]; got != 1 {
 		t.Errorf("%d requests of the address count, want the one for a guess", got)
 	}

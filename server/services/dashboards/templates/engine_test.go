@@ -33,7 +33,7 @@ func TestStatements(t *testing.T) {
 				fields := strings.Split(header, "\t")
 				for _, c := range widget.Display.Columns {
 					if !strings.Contains("\t"+header+"\t", "\t"+c.Field+"\t") {
-						t.Errorf("%s, %s: the column %s is none of %s", template.Slug, widget.Id, c.Field, fields)
+						t.Errorf("%s, %s: the column %s is not one of %s", template.Slug, widget.Id, c.Field, fields)
 					}
 				}
 			}
