@@ -213,6 +213,7 @@ func (in *Input) threshold(c *Condition) float64 {
 
 // closed is the step of a group without an open incident.
 func (s *State) closed(c *Condition, in Input, t time.Time, d *Decision) {
+	//exhaustive:enforce
 	switch d.Status {
 	case Breached:
 		s.Breaches, s.Healthy = s.Breaches+1, 0

@@ -148,6 +148,7 @@ func (a *Authenticator) authenticate(ctx context.Context, h http.Header) (*princ
 	if err != nil {
 		return nil, err
 	}
+	//exhaustive:enforce
 	switch kindOf(token) {
 	case kindAPIKey:
 		return a.apiKey(ctx, token, org)

@@ -134,6 +134,7 @@ func (a *IngestAuthenticator) Close() {
 
 // Lookup resolves the secret of a key. Errors: ErrUnknownKey, ErrLookupUnavailable.
 func (a *IngestAuthenticator) Lookup(ctx context.Context, secret string) (IngestKey, error) {
+	//exhaustive:enforce
 	switch kindOf(secret) {
 	case kindIngestKey:
 	case kindAPIKey, kindSession:

@@ -48,6 +48,7 @@ func (k Key) Allowed() string {
 	if k.Default == "" {
 		optional = ", or nothing"
 	}
+	//exhaustive:enforce
 	switch k.Kind {
 	case KindAddress:
 		return "host:port with a port from 0 to 65535, such as 127.0.0.1:8080" + optional
@@ -76,8 +77,12 @@ func (k Key) Allowed() string {
 		return fmt.Sprintf("bytes, at least %s, as 64MiB, 20MB or 1048576", Size(k.Min))
 	case KindCount:
 		return fmt.Sprintf("a whole number, at least %d", k.Min)
+	case KindList:
+		return "comma-separated networks or addresses such as 10.0.0.0/8,fd00::/8" + optional
+	case KindPath:
+		return "a path" + optional
 	}
-	return "a path" + optional
+	return "any text" + optional
 }
 
 // unknown suggests the most similar candidate.

@@ -110,6 +110,7 @@ func (s *scanner) line(b []byte) bool {
 		return false // a bare line feed, or a bare carriage return
 	}
 	b = b[:len(b)-1]
+	//exhaustive:enforce
 	switch s.at {
 	case requestLine:
 		return s.request(b)

@@ -84,6 +84,7 @@ func (d *Decoder) DecodeRecord(header, payload []byte, set *blocks.Set) error {
 }
 
 func (d *Decoder) decompress(s *scratch, encoding Encoding, payload []byte) ([]byte, error) {
+	//exhaustive:enforce
 	switch encoding {
 	case EncodingNone:
 		return payload, nil

@@ -9,6 +9,7 @@ import (
 )
 
 func (h *RecordHeader) storedSignal() byte {
+	//exhaustive:enforce
 	switch h.Kind {
 	case activity.SessionReplays:
 		return storedSessionReplays

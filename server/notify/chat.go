@@ -55,6 +55,7 @@ func (s *Sender) sendChat(ctx context.Context, d *Destination, p Payload) Result
 	var f *chat.Failure
 	if errors.As(err, &f) {
 		r.Problem, r.RetryAfter = f.Text, f.RetryAfter
+		//exhaustive:enforce
 		switch f.Kind {
 		case chat.Failed:
 		case chat.Throttled:

@@ -122,6 +122,7 @@ func (a *Actors) Sessions() string {
 func (a *Actors) Parts(events, element string, bySession bool) string {
 	session, visitor, user := "SessionId", "VisitorId", "UserId"
 	unless := ""
+	//exhaustive:enforce
 	switch a.by {
 	case ByVisitor:
 		user, unless = "''", "VisitorId != ''"
@@ -164,6 +165,7 @@ func (a *Actors) Keyed(events string) string {
     %s JOIN %s AS sessions ON events.SessionId = sessions.SessionId
 )`, sqlbuild.Indent(events, 4), join, sqlbuild.Indent(a.Sessions(), 4))
 	key := ""
+	//exhaustive:enforce
 	switch a.by {
 	case ByVisitor:
 		key = "KnownVisitor"

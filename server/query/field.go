@@ -98,6 +98,7 @@ func resourceBuiltins() []builtin {
 // builtins lists the fields of a source.
 func builtins(s Source) []builtin {
 	common := resourceBuiltins()
+	//exhaustive:enforce
 	switch s {
 	case Traces:
 		return append(

@@ -90,6 +90,7 @@ func (b planner) attribute(s Source, f Field) fieldSQL {
 func builtinSQL(s Source, key string) fieldSQL {
 	f, _ := findBuiltin(s, key)
 	out := fieldSQL{kind: f.kind, value: f.sql, normal: f.normal}
+	//exhaustive:enforce
 	switch f.kind {
 	case textField:
 		out.present = f.sql + " != ''"

@@ -55,6 +55,7 @@ func (m *Match) check(s Source) string {
 		}
 	}
 	kind := textField
+	//exhaustive:enforce
 	switch m.Field.Scope {
 	case Builtin:
 		f, ok := findBuiltin(s, m.Field.Key)
@@ -88,6 +89,7 @@ func (m *Match) checkValues(kind fieldKind, op Op) string {
 	bad := func(allowed string) string {
 		return fmt.Sprintf("`%s` cannot be compared by %s; use %s", m.Field, m.Op, allowed)
 	}
+	//exhaustive:enforce
 	switch kind {
 	case boolField:
 		if op != OpEqual {

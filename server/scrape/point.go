@@ -67,6 +67,7 @@ const (
 // appendMetric appends a Metric with all its points. body holds the points, each as a field dataPoints.
 func (s shape) appendMetric(b []byte, name, help, unit string, points []byte) []byte {
 	field, more := protowire.Number(metricGauge), []byte(nil)
+	//exhaustive:enforce
 	switch s {
 	case gauge:
 	case counter:
@@ -127,6 +128,7 @@ func (s shape) appendPoint(b []byte, p *point, nanos uint64, stale bool) []byte 
 		flags := map[shape]protowire.Number{histogram: histogramFlags, exponential: exponentialFlags, summary: summaryFlags}
 		return appendVarint(b, cmp.Or(flags[s], numberFlags), noRecordedValue)
 	}
+	//exhaustive:enforce
 	switch s {
 	case gauge, counter:
 		b = appendDouble(b, numberDouble, p.value)

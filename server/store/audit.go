@@ -145,6 +145,7 @@ func actor(ctx context.Context) AuditActor {
 	if !ok {
 		return by
 	}
+	//exhaustive:enforce
 	switch p.Kind {
 	case principal.KindAPIKey, principal.KindMCPKey:
 		by.Type, by.ID = ActorAPIKey, p.CredentialID

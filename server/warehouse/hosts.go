@@ -66,6 +66,7 @@ func doing(ctx context.Context, w work) context.Context { return context.WithVal
 
 // most is on how many hosts a request may fail after it was sent.
 func (w work) most(hosts int) int {
+	//exhaustive:enforce
 	switch w {
 	case reading:
 		return hosts
@@ -287,6 +288,7 @@ func (p *hosts) pick(kind work, tried []*host) *host {
 		if h.isOut() {
 			rank[0] = 1
 		}
+		//exhaustive:enforce
 		switch kind {
 		case inserting:
 			rank[1], rank[2] = h.failedInsert(), h.inFlight.Load()

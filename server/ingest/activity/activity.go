@@ -31,6 +31,7 @@ const (
 
 // String returns the signal of the kind: sessions or events. Custom keys allow signals, and metrics count them.
 func (k Kind) String() string {
+	//exhaustive:enforce
 	switch k {
 	case SessionReplays, SessionReplayEvents, SessionEvents:
 		return "sessions"

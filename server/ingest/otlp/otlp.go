@@ -27,6 +27,7 @@ const (
 
 // String returns the signal's name in paths and metrics: traces, logs or metrics.
 func (s Signal) String() string {
+	//exhaustive:enforce
 	switch s {
 	case Traces:
 		return "traces"
@@ -115,6 +116,7 @@ func Walk(signal Signal, body []byte, stamp *Stamp, set *blocks.Set) (Result, er
 	mark := set.Mark()
 	w.begin(signal, body, stamp, set)
 	var done bool
+	//exhaustive:enforce
 	switch signal {
 	case Traces:
 		done = w.traces(body)

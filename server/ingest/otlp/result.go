@@ -101,6 +101,7 @@ type issue struct {
 }
 
 func (k issueKind) message() string {
+	//exhaustive:enforce
 	switch k {
 	case issueTraceID:
 		return "span rejected: must be 16 bytes, not all zero"
@@ -164,9 +165,11 @@ func (k issueKind) message() string {
 			"the product event has a value that is too long or more than %d attributes: the values beyond the limits were left out",
 			productevents.MaxAttributes,
 		)
-	default:
+	case issueDeepValue:
 		return fmt.Sprintf("a value is nested more than %d deep: the innermost parts were left out", maxJSONDepth)
+	case issues: // also noIssue: no problem to report
 	}
+	return ""
 }
 
 // cuts reports whether the issue means that something was shortened or left out because of a limit.

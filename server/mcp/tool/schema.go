@@ -23,6 +23,7 @@ func inputSchema(params []param) *jsonschema.Schema {
 
 func (p param) schema() *jsonschema.Schema {
 	s := &jsonschema.Schema{Description: p.description, Minimum: p.minimum, Maximum: p.maximum, Pattern: p.pattern}
+	//exhaustive:enforce
 	switch p.kind {
 	case kindText, kindTime:
 		s.Type = "string"

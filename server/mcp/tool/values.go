@@ -27,6 +27,7 @@ func (p *param) read(raw json.RawMessage, c *Call) (any, error) {
 	if isText && text == "" || string(raw) == "null" {
 		return nil, nil
 	}
+	//exhaustive:enforce
 	switch p.kind {
 	case kindList:
 		return p.readList(raw, text, isText)

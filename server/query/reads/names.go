@@ -48,6 +48,7 @@ func Names(l NameList) sqlbuild.Statement {
 		spans, logs, operations = []string{"service_hours", "Hour"}, []string{"log_minutes", "Minute"}, []string{"operation_hours", "Hour"}
 	}
 	var parts []string
+	//exhaustive:enforce
 	switch l.Kind {
 	case NamedService:
 		parts = []string{

@@ -176,6 +176,7 @@ func replay(out *svcv2.AlertRulePreview, rule *store.AlertRule, minutes []time.T
 				p.Provisional = &provisional
 			}
 			series[key].Points = append(series[key].Points, p)
+			//exhaustive:enforce
 			switch d.Transition {
 			case alerting.Opened:
 				open[key] = &svcv2.AlertPreviewIncident{GroupKey: key, Start: timestamppb.New(at)}

@@ -107,6 +107,7 @@ func (s *Destinations) adopt(ctx context.Context, caller *principal.Principal, r
 // tested is the answer of the contract for the result of a send.
 func tested(d *notify.Destination, r notify.Result) (*svcv2.AlertDestinationTestResult, error) {
 	tag := apierr.AlertDelivery
+	//exhaustive:enforce
 	switch r.Outcome {
 	case notify.Delivered:
 		message := d.Summary() + ": the message was accepted."

@@ -51,6 +51,7 @@ const (
 )
 
 func (k Kind) String() string {
+	//exhaustive:enforce
 	switch k {
 	case Text:
 		return "text"
