@@ -99,6 +99,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.SearchWindow), "incidents.md reads.md"},
 	{limits.Number(limits.DistributionColumns), "reads.md"},
 	{limits.Number(limits.DistributionRows), "reads.md"},
+	{limits.Number(limits.SpanFields), "reads.md"},
 	{limits.Lasts(limits.ReleaseWindow), "incidents.md"},
 	// The statistics of package diagnose.
 	{limits.Lasts(time.Minute), "incidents.md"},

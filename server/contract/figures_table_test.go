@@ -37,6 +37,8 @@ var boundFigures = []struct{ figure, paths string }{
 		"QueryTraceTimeseriesRequest.bucket_seconds"},
 	{limits.Number(limits.DefaultErrorBuckets), "GetErrorEventRequest.bucket_seconds"},
 	{limits.Number(limits.DistributionColumns), "QueryTraceDistributionRequest.bucket_seconds"},
+	{limits.Number(limits.SpanFields), "SearchSpansRequest.fields"},
+	{limits.Number(limits.SpanFieldValue) + " characters", "SpanSummary.fields"},
 	{limits.Number(limits.MinPasswordLength) + " characters", "AcceptInvitationRequest.password"},
 	{limits.Lasts(limits.SQLTime), "SqlService.RunSql"},
 	{limits.Number(limits.FeedbackDetails) + " characters", "CreateAgentFeedbackRequest.details"},
@@ -117,8 +119,9 @@ var boundFigures = []struct{ figure, paths string }{
 		"GetAgentToolsOverviewRequest.end_time LogsService.SearchLogFacets LogsService.SearchLogs " +
 		"SearchAgentSessionsRequest.end_time SearchLogFacetsRequest.end_time SearchLogsRequest.end_time " +
 		"QueryTraceDistributionRequest.end_time TracesService.QueryTraceDistribution " +
-		"SearchSlowerOperationsRequest.end_time SearchTraceFacetsRequest.end_time SearchTracesRequest.end_time " +
-		"ShareService.ResolveShareWidgetData TracesService.SearchTraceFacets TracesService.SearchTraces"},
+		"SearchSlowerOperationsRequest.end_time SearchSpansRequest.end_time SearchTraceFacetsRequest.end_time SearchTracesRequest.end_time " +
+		"ShareService.ResolveShareWidgetData TracesService.SearchSpans TracesService.SearchTraceFacets " +
+		"TracesService.SearchTraces"},
 	{limits.Lasts(limits.InvitationLink), "OrganizationService.CreateInvitation"},
 	{limits.Lasts(limits.SessionIdle), "SessionsService.SignIn"},
 	{limits.Size(limits.SQLResult), "SqlService.RunSql"},

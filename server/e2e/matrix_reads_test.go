@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/paging"
 )
 
 // charts are widgets that read telemetry: one that works, one whose queries are all switched off, and one whose statement names
@@ -103,6 +104,9 @@ func readProvocations(m *contract.Method) (out []provocation) {
 		out = append(out, set("table", "nobody"))
 	case "runSql":
 		out = append(out, set("sql", "SELECT nothing FROM spans"))
+	case "searchSpans":
+		place := paging.SpanPlace{Sort: paging.ByDuration, Start: time.Unix(1, 0), TraceID: strings.Repeat("ab", 16), SpanID: strings.Repeat("ab", 8)}
+		out = append(out, with(map[string]any{"cursor": paging.FormatSpanPlace(place), "order_by": paging.ByStart}))
 	case "getTraceSkeleton":
 		out = append(out, set("max_spans", 0), set("cursor", "x"))
 	case "searchProductEventFunnel":

@@ -82,6 +82,9 @@ const (
 	SearchRanges = 10
 	// FieldName is the length of a field of a query, which is a key of FieldKey with the prefix of its scope.
 	FieldName = 280
+	// SpanFields is how many further fields a search of spans returns. SpanFieldValue is the length of a value of one of them.
+	SpanFields     = 20
+	SpanFieldValue = 1000
 	// Having is how many conditions on values a query has. Legend is the length of the name of a series.
 	Having = 5
 	Legend = 256
@@ -161,6 +164,8 @@ func queries() []Limit {
 		count("DifferenceRows", DifferenceRows, "It reads at most about %s spans or log records of each side, chosen by trace."),
 		count("DifferenceValues", DifferenceValues, "It compares at most %s values."),
 		characters("FieldName", FieldName, "A field of a query, with the prefix of its scope, has at most %s."),
+		count("SpanFields", SpanFields, "A search of spans returns at most %s further fields of each."),
+		characters("SpanFieldValue", SpanFieldValue, "A value of such a field has at most %s. Longer ones are cut."),
 		count("Having", Having, "A query has at most %s conditions on its values."),
 		characters("Legend", Legend, "The name of a series has at most %s."),
 		characters("ListSearch", ListSearch, "A text to search for in a list of names has at most %s."),

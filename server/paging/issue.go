@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-
-	"github.com/svc-observability/svc/server/apierr"
 )
 
 // IssueKey is the place of an error issue in a list. The list is in descending order of these fields; only that by severity begins with
@@ -42,8 +40,7 @@ func ParseIssue(cursor *string, sort string) (*IssueKey, error) {
 		return nil, errKeyset()
 	}
 	if k.Sort != sort {
-		return nil, apierr.New(apierr.CursorSortMismatch,
-			"cursor belongs to a list that is sorted by "+k.Sort+". Ask for that order, or begin with the first page.", apierr.Param("cursor"))
+		return nil, errSort(k.Sort)
 	}
 	return &k, nil
 }

@@ -80,3 +80,8 @@ func errKeyset() *apierr.Error {
 	return apierr.New(apierr.CursorInvalid, "cursor did not come from this search. Pass next_cursor of the previous page, or leave it out.",
 		apierr.Param("cursor"))
 }
+
+func errSort(sort string) *apierr.Error {
+	return apierr.New(apierr.CursorSortMismatch,
+		"cursor belongs to a list that is sorted by "+sort+". Ask for that order, or begin with the first page.", apierr.Param("cursor"))
+}

@@ -131,6 +131,7 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		FormatOffset(40), FormatVersion(7), FormatChunk(8), FormatTrace(TraceKey{Start: at, TraceID: "0123456789abcdef0123456789abcdef"}),
 		FormatLog(LogKey{Timestamp: at, Record: "00112233445566778899aabbccddeeff", Copy: 1}), FormatSpan(SpanKey{Start: at, SpanID: "0123456789abcdef"}),
+		FormatSpanPlace(SpanPlace{Sort: ByDuration, Duration: 7, Start: at, TraceID: "0123456789abcdef0123456789abcdef", SpanID: "0123456789abcdef"}),
 		FormatSession(SessionKey{}), FormatEvent(EventKey{}),
 	} {
 		f.Add(seed)
@@ -144,6 +145,7 @@ func FuzzParse(f *testing.F) {
 		roundTrip(t, s, ParseTrace, pointed(FormatTrace))
 		roundTrip(t, s, ParseLog, pointed(FormatLog))
 		roundTrip(t, s, ParseSpan, pointed(FormatSpan))
+		roundTrip(t, s, func(c *string) (*SpanPlace, error) { return ParseSpanPlace(c, ByDuration) }, pointed(FormatSpanPlace))
 		roundTrip(t, s, ParseSession, pointed(FormatSession))
 		roundTrip(t, s, ParseEvent, pointed(FormatEvent))
 	})

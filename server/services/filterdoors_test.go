@@ -497,6 +497,15 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 		return page.GetData(), page.NextCursor, page.GetHasMore()
 	})
 	agree(t, "the pages of the search", filters, ids(want), idsOf(pages, (*svcv2.TraceSummary).GetId))
+	for _, order := range []string{"start_time", "duration"} {
+		spans := allPages(func(limit *int32, cursor *string) ([]*svcv2.SpanSummary, *string, bool) {
+			page := must[*svcv2.SearchSpansResponse](t, filters)(f.traces.SearchSpans(f.ctx, &svcv2.SearchSpansRequest{
+				StartTime: f.start, EndTime: f.end, Limit: limit, Cursor: cursor, Filters: filters, OrderBy: &order,
+			}))
+			return page.GetData(), page.NextCursor, page.GetHasMore()
+		})
+		agree(t, "the spans by "+order, filters, ids(want), idsOf(spans, (*svcv2.SpanSummary).GetTraceId))
+	}
 	facets := must[*svcv2.FacetList](t, filters)(f.traces.SearchTraceFacets(f.ctx, &svcv2.SearchTraceFacetsRequest{StartTime: f.start, EndTime: f.end, Filters: filters}))
 	agree(t, "facets", filters, counts(want), ofFacets(facets.GetData()))
 	series := must[*svcv2.TraceTimeseries](t, filters)(f.traces.QueryTraceTimeseries(f.ctx, &svcv2.QueryTraceTimeseriesRequest{

@@ -15,6 +15,10 @@ func (f *filtered) checkSpansText(t testing.TB, where string, want []item) {
 			StartTime: f.start, EndTime: f.end, Limit: new(int32(100)), Filters: filters, Where: &where,
 		}))
 		agree(t, "the search "+what, where, ids(want), idsOf(found.GetData(), (*svcv2.TraceSummary).GetId))
+		spans := must[*svcv2.SearchSpansResponse](t, where)(f.traces.SearchSpans(f.ctx, &svcv2.SearchSpansRequest{
+			StartTime: f.start, EndTime: f.end, Limit: new(int32(100)), Filters: filters, Where: &where, OrderBy: new("duration"),
+		}))
+		agree(t, "the spans "+what, where, ids(want), idsOf(spans.GetData(), (*svcv2.SpanSummary).GetTraceId))
 		facets := must[*svcv2.FacetList](t, where)(f.traces.SearchTraceFacets(f.ctx, &svcv2.SearchTraceFacetsRequest{
 			StartTime: f.start, EndTime: f.end, Filters: filters, Where: &where,
 		}))

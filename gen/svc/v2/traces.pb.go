@@ -940,7 +940,7 @@ var File_svc_v2_traces_proto protoreflect.FileDescriptor
 
 const file_svc_v2_traces_proto_rawDesc = "" +
 	"\n" +
-	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x1fsvc/v2/trace_distribution.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x19svc/v2/trace_series.proto\"\xe6\x02\n" +
+	"\x13svc/v2/traces.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x18svc/v2/span_search.proto\x1a\x1fsvc/v2/trace_distribution.proto\x1a\x1asvc/v2/trace_filters.proto\x1a\x18svc/v2/trace_reads.proto\x1a\x19svc/v2/trace_series.proto\"\xe6\x02\n" +
 	"\x13SearchTracesRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -1053,7 +1053,7 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"attributes\x1a=\n" +
 	"\x0fAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xf0\x10\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xf5\x12\n" +
 	"\rTracesService\x12\x9a\x02\n" +
 	"\fSearchTraces\x12\x1b.svc.v2.SearchTracesRequest\x1a\x1c.svc.v2.SearchTracesResponse\"\xce\x01\xf2\xf9\x18\xad\x01\n" +
 	"\fsearchTraces\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x16TraceQueryInvalidErrorJ\rsearch_tracesJ\x10find_slow_tracesJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x16:\x01*\"\x11/v2/traces/search\x12\xe0\x01\n" +
@@ -1062,7 +1062,9 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"\bGetTrace\x12\x17.svc.v2.GetTraceRequest\x1a\r.svc.v2.Trace\"q\xf2\xf9\x18P\n" +
 	"\bgetTrace\x12\x06traces\x18\x012\x15ParameterInvalidError2\x12TraceNotFoundErrorJ\rinspect_traceP\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/traces/{trace_id}\x12\xaf\x01\n" +
 	"\aGetSpan\x12\x16.svc.v2.GetSpanRequest\x1a\f.svc.v2.Span\"~\xf2\xf9\x18M\n" +
-	"\agetSpan\x12\x06traces\x18\x012\x15ParameterInvalidError2\x11SpanNotFoundErrorJ\finspect_spanP\x01\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\xeb\x01\n" +
+	"\agetSpan\x12\x06traces\x18\x012\x15ParameterInvalidError2\x11SpanNotFoundErrorJ\finspect_spanP\x01\x82\xd3\xe4\x93\x02'\x12%/v2/traces/{trace_id}/spans/{span_id}\x12\x82\x02\n" +
+	"\vSearchSpans\x12\x1a.svc.v2.SearchSpansRequest\x1a\x1b.svc.v2.SearchSpansResponse\"\xb9\x01\xf2\xf9\x18\x92\x01\n" +
+	"\vsearchSpans\x12\x06traces\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x17CursorSortMismatchError2\x16TraceQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/v2/traces/spans/search\x12\xeb\x01\n" +
 	"\x10GetTraceSkeleton\x12\x1f.svc.v2.GetTraceSkeletonRequest\x1a\x15.svc.v2.TraceSkeleton\"\x9e\x01\xf2\xf9\x18t\n" +
 	"\x10getTraceSkeleton\x12\x06traces\x18\x012\x12TraceNotFoundError2\x15ParameterInvalidError2\x15TimeRangeInvalidError2\x12CursorInvalidErrorP\x01\x82\xd3\xe4\x93\x02 \x12\x1e/v2/traces/{trace_id}/skeleton\x12\xdd\x01\n" +
 	"\x11SearchTraceFacets\x12 .svc.v2.SearchTraceFacetsRequest\x1a\x11.svc.v2.FacetList\"\x92\x01\xf2\xf9\x18k\n" +
@@ -1107,16 +1109,18 @@ var file_svc_v2_traces_proto_goTypes = []any{
 	(*TraceFilters)(nil),                  // 14: svc.v2.TraceFilters
 	(*SummarizeTracesRequest)(nil),        // 15: svc.v2.SummarizeTracesRequest
 	(*GetSpanRequest)(nil),                // 16: svc.v2.GetSpanRequest
-	(*GetTraceSkeletonRequest)(nil),       // 17: svc.v2.GetTraceSkeletonRequest
-	(*QueryTraceTimeseriesRequest)(nil),   // 18: svc.v2.QueryTraceTimeseriesRequest
-	(*QueryTraceBreakdownRequest)(nil),    // 19: svc.v2.QueryTraceBreakdownRequest
-	(*QueryTraceDistributionRequest)(nil), // 20: svc.v2.QueryTraceDistributionRequest
-	(*SummarizeTracesResponse)(nil),       // 21: svc.v2.SummarizeTracesResponse
-	(*TraceSkeleton)(nil),                 // 22: svc.v2.TraceSkeleton
-	(*FacetList)(nil),                     // 23: svc.v2.FacetList
-	(*TraceTimeseries)(nil),               // 24: svc.v2.TraceTimeseries
-	(*TraceBreakdown)(nil),                // 25: svc.v2.TraceBreakdown
-	(*TraceDistribution)(nil),             // 26: svc.v2.TraceDistribution
+	(*SearchSpansRequest)(nil),            // 17: svc.v2.SearchSpansRequest
+	(*GetTraceSkeletonRequest)(nil),       // 18: svc.v2.GetTraceSkeletonRequest
+	(*QueryTraceTimeseriesRequest)(nil),   // 19: svc.v2.QueryTraceTimeseriesRequest
+	(*QueryTraceBreakdownRequest)(nil),    // 20: svc.v2.QueryTraceBreakdownRequest
+	(*QueryTraceDistributionRequest)(nil), // 21: svc.v2.QueryTraceDistributionRequest
+	(*SummarizeTracesResponse)(nil),       // 22: svc.v2.SummarizeTracesResponse
+	(*SearchSpansResponse)(nil),           // 23: svc.v2.SearchSpansResponse
+	(*TraceSkeleton)(nil),                 // 24: svc.v2.TraceSkeleton
+	(*FacetList)(nil),                     // 25: svc.v2.FacetList
+	(*TraceTimeseries)(nil),               // 26: svc.v2.TraceTimeseries
+	(*TraceBreakdown)(nil),                // 27: svc.v2.TraceBreakdown
+	(*TraceDistribution)(nil),             // 28: svc.v2.TraceDistribution
 }
 var file_svc_v2_traces_proto_depIdxs = []int32{
 	13, // 0: svc.v2.SearchTracesRequest.start_time:type_name -> google.protobuf.Timestamp
@@ -1143,22 +1147,24 @@ var file_svc_v2_traces_proto_depIdxs = []int32{
 	15, // 21: svc.v2.TracesService.SummarizeTraces:input_type -> svc.v2.SummarizeTracesRequest
 	4,  // 22: svc.v2.TracesService.GetTrace:input_type -> svc.v2.GetTraceRequest
 	16, // 23: svc.v2.TracesService.GetSpan:input_type -> svc.v2.GetSpanRequest
-	17, // 24: svc.v2.TracesService.GetTraceSkeleton:input_type -> svc.v2.GetTraceSkeletonRequest
-	2,  // 25: svc.v2.TracesService.SearchTraceFacets:input_type -> svc.v2.SearchTraceFacetsRequest
-	18, // 26: svc.v2.TracesService.QueryTraceTimeseries:input_type -> svc.v2.QueryTraceTimeseriesRequest
-	19, // 27: svc.v2.TracesService.QueryTraceBreakdown:input_type -> svc.v2.QueryTraceBreakdownRequest
-	20, // 28: svc.v2.TracesService.QueryTraceDistribution:input_type -> svc.v2.QueryTraceDistributionRequest
-	1,  // 29: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
-	21, // 30: svc.v2.TracesService.SummarizeTraces:output_type -> svc.v2.SummarizeTracesResponse
-	5,  // 31: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
-	6,  // 32: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
-	22, // 33: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
-	23, // 34: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
-	24, // 35: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
-	25, // 36: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
-	26, // 37: svc.v2.TracesService.QueryTraceDistribution:output_type -> svc.v2.TraceDistribution
-	29, // [29:38] is the sub-list for method output_type
-	20, // [20:29] is the sub-list for method input_type
+	17, // 24: svc.v2.TracesService.SearchSpans:input_type -> svc.v2.SearchSpansRequest
+	18, // 25: svc.v2.TracesService.GetTraceSkeleton:input_type -> svc.v2.GetTraceSkeletonRequest
+	2,  // 26: svc.v2.TracesService.SearchTraceFacets:input_type -> svc.v2.SearchTraceFacetsRequest
+	19, // 27: svc.v2.TracesService.QueryTraceTimeseries:input_type -> svc.v2.QueryTraceTimeseriesRequest
+	20, // 28: svc.v2.TracesService.QueryTraceBreakdown:input_type -> svc.v2.QueryTraceBreakdownRequest
+	21, // 29: svc.v2.TracesService.QueryTraceDistribution:input_type -> svc.v2.QueryTraceDistributionRequest
+	1,  // 30: svc.v2.TracesService.SearchTraces:output_type -> svc.v2.SearchTracesResponse
+	22, // 31: svc.v2.TracesService.SummarizeTraces:output_type -> svc.v2.SummarizeTracesResponse
+	5,  // 32: svc.v2.TracesService.GetTrace:output_type -> svc.v2.Trace
+	6,  // 33: svc.v2.TracesService.GetSpan:output_type -> svc.v2.Span
+	23, // 34: svc.v2.TracesService.SearchSpans:output_type -> svc.v2.SearchSpansResponse
+	24, // 35: svc.v2.TracesService.GetTraceSkeleton:output_type -> svc.v2.TraceSkeleton
+	25, // 36: svc.v2.TracesService.SearchTraceFacets:output_type -> svc.v2.FacetList
+	26, // 37: svc.v2.TracesService.QueryTraceTimeseries:output_type -> svc.v2.TraceTimeseries
+	27, // 38: svc.v2.TracesService.QueryTraceBreakdown:output_type -> svc.v2.TraceBreakdown
+	28, // 39: svc.v2.TracesService.QueryTraceDistribution:output_type -> svc.v2.TraceDistribution
+	30, // [30:40] is the sub-list for method output_type
+	20, // [20:30] is the sub-list for method input_type
 	20, // [20:20] is the sub-list for extension type_name
 	20, // [20:20] is the sub-list for extension extendee
 	0,  // [0:20] is the sub-list for field type_name
@@ -1170,6 +1176,7 @@ func file_svc_v2_traces_proto_init() {
 		return
 	}
 	file_svc_v2_facets_proto_init()
+	file_svc_v2_span_search_proto_init()
 	file_svc_v2_trace_distribution_proto_init()
 	file_svc_v2_trace_filters_proto_init()
 	file_svc_v2_trace_reads_proto_init()

@@ -184,6 +184,33 @@ func local_request_TracesService_GetSpan_0(ctx context.Context, marshaler runtim
 	return msg, metadata, err
 }
 
+func request_TracesService_SearchSpans_0(ctx context.Context, marshaler runtime.Marshaler, client TracesServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq SearchSpansRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.SearchSpans(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_TracesService_SearchSpans_0(ctx context.Context, marshaler runtime.Marshaler, server TracesServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq SearchSpansRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.SearchSpans(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 var filter_TracesService_GetTraceSkeleton_0 = &utilities.DoubleArray{Encoding: map[string]int{"trace_id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
 
 func request_TracesService_GetTraceSkeleton_0(ctx context.Context, marshaler runtime.Marshaler, client TracesServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
@@ -411,6 +438,26 @@ func RegisterTracesServiceHandlerServer(ctx context.Context, mux *runtime.ServeM
 		}
 		forward_TracesService_GetSpan_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_TracesService_SearchSpans_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/svc.v2.TracesService/SearchSpans", runtime.WithHTTPPathPattern("/v2/traces/spans/search"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_TracesService_SearchSpans_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TracesService_SearchSpans_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_TracesService_GetTraceSkeleton_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -602,6 +649,23 @@ func RegisterTracesServiceHandlerClient(ctx context.Context, mux *runtime.ServeM
 		}
 		forward_TracesService_GetSpan_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_TracesService_SearchSpans_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/svc.v2.TracesService/SearchSpans", runtime.WithHTTPPathPattern("/v2/traces/spans/search"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_TracesService_SearchSpans_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_TracesService_SearchSpans_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodGet, pattern_TracesService_GetTraceSkeleton_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -694,6 +758,7 @@ var (
 	pattern_TracesService_SearchTraces_0           = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "search"}, ""))
 	pattern_TracesService_GetTrace_0               = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"v2", "traces", "trace_id"}, ""))
 	pattern_TracesService_GetSpan_0                = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3, 1, 0, 4, 1, 5, 4}, []string{"v2", "traces", "trace_id", "spans", "span_id"}, ""))
+	pattern_TracesService_SearchSpans_0            = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v2", "traces", "spans", "search"}, ""))
 	pattern_TracesService_GetTraceSkeleton_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2, 2, 3}, []string{"v2", "traces", "trace_id", "skeleton"}, ""))
 	pattern_TracesService_SearchTraceFacets_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"v2", "traces", "facets", "search"}, ""))
 	pattern_TracesService_QueryTraceTimeseries_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2}, []string{"v2", "traces", "timeseries"}, ""))
@@ -705,6 +770,7 @@ var (
 	forward_TracesService_SearchTraces_0           = runtime.ForwardResponseMessage
 	forward_TracesService_GetTrace_0               = runtime.ForwardResponseMessage
 	forward_TracesService_GetSpan_0                = runtime.ForwardResponseMessage
+	forward_TracesService_SearchSpans_0            = runtime.ForwardResponseMessage
 	forward_TracesService_GetTraceSkeleton_0       = runtime.ForwardResponseMessage
 	forward_TracesService_SearchTraceFacets_0      = runtime.ForwardResponseMessage
 	forward_TracesService_QueryTraceTimeseries_0   = runtime.ForwardResponseMessage

@@ -23,6 +23,7 @@ const (
 	TracesService_SummarizeTraces_FullMethodName        = "/svc.v2.TracesService/SummarizeTraces"
 	TracesService_GetTrace_FullMethodName               = "/svc.v2.TracesService/GetTrace"
 	TracesService_GetSpan_FullMethodName                = "/svc.v2.TracesService/GetSpan"
+	TracesService_SearchSpans_FullMethodName            = "/svc.v2.TracesService/SearchSpans"
 	TracesService_GetTraceSkeleton_FullMethodName       = "/svc.v2.TracesService/GetTraceSkeleton"
 	TracesService_SearchTraceFacets_FullMethodName      = "/svc.v2.TracesService/SearchTraceFacets"
 	TracesService_QueryTraceTimeseries_FullMethodName   = "/svc.v2.TracesService/QueryTraceTimeseries"
@@ -54,6 +55,11 @@ type TracesServiceClient interface {
 	//
 	// Returns one span with all its attributes, events and links.
 	GetSpan(ctx context.Context, in *GetSpanRequest, opts ...grpc.CallOption) (*Span, error)
+	// Search spans.
+	//
+	// Returns the spans of a window of at most 7 days that match every filter, each as a row of its own: the latest first, or the longest
+	// first. A row has further fields of the span if the request names them. A search in order of duration reads the whole window.
+	SearchSpans(ctx context.Context, in *SearchSpansRequest, opts ...grpc.CallOption) (*SearchSpansResponse, error)
 	// Get the skeleton of a trace.
 	//
 	// Returns the positions of the spans of a trace, without their attributes, page by page in order of start time. A client can draw a
@@ -123,6 +129,16 @@ func (c *tracesServiceClient) GetSpan(ctx context.Context, in *GetSpanRequest, o
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Span)
 	err := c.cc.Invoke(ctx, TracesService_GetSpan_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tracesServiceClient) SearchSpans(ctx context.Context, in *SearchSpansRequest, opts ...grpc.CallOption) (*SearchSpansResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SearchSpansResponse)
+	err := c.cc.Invoke(ctx, TracesService_SearchSpans_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -203,6 +219,11 @@ type TracesServiceServer interface {
 	//
 	// Returns one span with all its attributes, events and links.
 	GetSpan(context.Context, *GetSpanRequest) (*Span, error)
+	// Search spans.
+	//
+	// Returns the spans of a window of at most 7 days that match every filter, each as a row of its own: the latest first, or the longest
+	// first. A row has further fields of the span if the request names them. A search in order of duration reads the whole window.
+	SearchSpans(context.Context, *SearchSpansRequest) (*SearchSpansResponse, error)
 	// Get the skeleton of a trace.
 	//
 	// Returns the positions of the spans of a trace, without their attributes, page by page in order of start time. A client can draw a
@@ -249,6 +270,9 @@ func (UnimplementedTracesServiceServer) GetTrace(context.Context, *GetTraceReque
 }
 func (UnimplementedTracesServiceServer) GetSpan(context.Context, *GetSpanRequest) (*Span, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSpan not implemented")
+}
+func (UnimplementedTracesServiceServer) SearchSpans(context.Context, *SearchSpansRequest) (*SearchSpansResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SearchSpans not implemented")
 }
 func (UnimplementedTracesServiceServer) GetTraceSkeleton(context.Context, *GetTraceSkeletonRequest) (*TraceSkeleton, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetTraceSkeleton not implemented")
@@ -354,6 +378,24 @@ func _TracesService_GetSpan_Handler(srv interface{}, ctx context.Context, dec fu
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(TracesServiceServer).GetSpan(ctx, req.(*GetSpanRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TracesService_SearchSpans_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SearchSpansRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TracesServiceServer).SearchSpans(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TracesService_SearchSpans_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TracesServiceServer).SearchSpans(ctx, req.(*SearchSpansRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -470,6 +512,10 @@ var TracesService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetSpan",
 			Handler:    _TracesService_GetSpan_Handler,
+		},
+		{
+			MethodName: "SearchSpans",
+			Handler:    _TracesService_SearchSpans_Handler,
 		},
 		{
 			MethodName: "GetTraceSkeleton",

@@ -27,6 +27,8 @@ func rows() map[any]string {
 		new(ChangeSeriesRow):     "service_changes service_changes_narrow peer_changes error_changes log_changes gauge_changes level_changes",
 		new(DifferenceRow):       "differences differences_logs differences_sessions",
 		new(DifferenceSizesRow):  "difference_sizes difference_sizes_logs difference_sessions",
+		new(FoundSpan):           "search_spans search_spans_page search_spans_longest",
+		new(DurationHorizonRow):  "duration_horizon",
 		new(DistributionRow):     "trace_distribution trace_distribution_filtered",
 		new(ResourceMetricRow):   "resource_metrics",
 		new(AgentSessionRow):     "agent_sessions agent_sessions_all",

@@ -24,7 +24,7 @@ attribute_values attribute_values_metrics attribute_values_rollup attribute_valu
 error_points error_samples error_split error_stacks error_stacks_logged error_versions funnel funnel_by_attribute funnel_groups funnel_leavers gauge_changes level_changes
 list_metrics_filtered list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
 product_event_names_filtered release_commits scrape_checks search_logs_filtered search_product_events_filtered search_sessions_filtered
-search_traces_filtered session_facets session_manifest session_timeline_filtered sessions_of_trace setup_links setup_metrics
+search_spans_longest search_spans_page search_traces_filtered session_facets session_manifest session_timeline_filtered sessions_of_trace setup_links setup_metrics
 setup_restarts setup_values span_near stacks_of_a_program trace_distribution_filtered trace_facets_filtered trace_skeleton_filtered trace_spans_near`
 
 // TestStatementsOnTwoShards runs every statement of cases on two shards. It must compile there, and give the same rows as from plain
@@ -100,6 +100,9 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 		"demo_setup_values":       SetupValues(w, 1),
 		"demo_traces":             SearchTraces(TraceSearch{Slice: w, Limit: 50, Filter: service}),
 		"demo_trace_distribution": Distribution(w, query.And(service, match(query.Builtin, "span.kind", query.OpEqual, "Server")), 5*time.Minute),
+		"demo_spans":              SearchSpans(SpanSearch{Window: w, Limit: 50, Filter: service, Columns: []query.Field{{Key: "span.kind"}}}),
+		"demo_spans_longest":      SearchSpans(SpanSearch{Window: w, Limit: 50, ByDuration: true}),
+		"demo_duration_horizon":   DurationHorizon(SpanSearch{Window: w, Limit: 50}),
 		"demo_trace_facets":       TraceFacets(w, query.And(service, match(query.Builtin, "span.kind", query.OpEqual, "Server")), query.AllRollups()),
 		"demo_trace_skeleton":     TraceSkeleton(Skeleton{TraceID: values["trace_id"], Window: w, Limit: 5001, ErrorsOnly: true}),
 	}

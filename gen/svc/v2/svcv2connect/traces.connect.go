@@ -43,6 +43,9 @@ const (
 	TracesServiceGetTraceProcedure = "/svc.v2.TracesService/GetTrace"
 	// TracesServiceGetSpanProcedure is the fully-qualified name of the TracesService's GetSpan RPC.
 	TracesServiceGetSpanProcedure = "/svc.v2.TracesService/GetSpan"
+	// TracesServiceSearchSpansProcedure is the fully-qualified name of the TracesService's SearchSpans
+	// RPC.
+	TracesServiceSearchSpansProcedure = "/svc.v2.TracesService/SearchSpans"
 	// TracesServiceGetTraceSkeletonProcedure is the fully-qualified name of the TracesService's
 	// GetTraceSkeleton RPC.
 	TracesServiceGetTraceSkeletonProcedure = "/svc.v2.TracesService/GetTraceSkeleton"
@@ -80,6 +83,11 @@ type TracesServiceClient interface {
 	//
 	// Returns one span with all its attributes, events and links.
 	GetSpan(context.Context, *v2.GetSpanRequest) (*v2.Span, error)
+	// Search spans.
+	//
+	// Returns the spans of a window of at most 7 days that match every filter, each as a row of its own: the latest first, or the longest
+	// first. A row has further fields of the span if the request names them. A search in order of duration reads the whole window.
+	SearchSpans(context.Context, *v2.SearchSpansRequest) (*v2.SearchSpansResponse, error)
 	// Get the skeleton of a trace.
 	//
 	// Returns the positions of the spans of a trace, without their attributes, page by page in order of start time. A client can draw a
@@ -142,6 +150,12 @@ func NewTracesServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(tracesServiceMethods.ByName("GetSpan")),
 			connect.WithClientOptions(opts...),
 		),
+		searchSpans: connect.NewClient[v2.SearchSpansRequest, v2.SearchSpansResponse](
+			httpClient,
+			baseURL+TracesServiceSearchSpansProcedure,
+			connect.WithSchema(tracesServiceMethods.ByName("SearchSpans")),
+			connect.WithClientOptions(opts...),
+		),
 		getTraceSkeleton: connect.NewClient[v2.GetTraceSkeletonRequest, v2.TraceSkeleton](
 			httpClient,
 			baseURL+TracesServiceGetTraceSkeletonProcedure,
@@ -181,6 +195,7 @@ type tracesServiceClient struct {
 	summarizeTraces        *connect.Client[v2.SummarizeTracesRequest, v2.SummarizeTracesResponse]
 	getTrace               *connect.Client[v2.GetTraceRequest, v2.Trace]
 	getSpan                *connect.Client[v2.GetSpanRequest, v2.Span]
+	searchSpans            *connect.Client[v2.SearchSpansRequest, v2.SearchSpansResponse]
 	getTraceSkeleton       *connect.Client[v2.GetTraceSkeletonRequest, v2.TraceSkeleton]
 	searchTraceFacets      *connect.Client[v2.SearchTraceFacetsRequest, v2.FacetList]
 	queryTraceTimeseries   *connect.Client[v2.QueryTraceTimeseriesRequest, v2.TraceTimeseries]
@@ -218,6 +233,15 @@ func (c *tracesServiceClient) GetTrace(ctx context.Context, req *v2.GetTraceRequ
 // GetSpan calls svc.v2.TracesService.GetSpan.
 func (c *tracesServiceClient) GetSpan(ctx context.Context, req *v2.GetSpanRequest) (*v2.Span, error) {
 	response, err := c.getSpan.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SearchSpans calls svc.v2.TracesService.SearchSpans.
+func (c *tracesServiceClient) SearchSpans(ctx context.Context, req *v2.SearchSpansRequest) (*v2.SearchSpansResponse, error) {
+	response, err := c.searchSpans.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -289,6 +313,11 @@ type TracesServiceHandler interface {
 	//
 	// Returns one span with all its attributes, events and links.
 	GetSpan(context.Context, *v2.GetSpanRequest) (*v2.Span, error)
+	// Search spans.
+	//
+	// Returns the spans of a window of at most 7 days that match every filter, each as a row of its own: the latest first, or the longest
+	// first. A row has further fields of the span if the request names them. A search in order of duration reads the whole window.
+	SearchSpans(context.Context, *v2.SearchSpansRequest) (*v2.SearchSpansResponse, error)
 	// Get the skeleton of a trace.
 	//
 	// Returns the positions of the spans of a trace, without their attributes, page by page in order of start time. A client can draw a
@@ -347,6 +376,12 @@ func NewTracesServiceHandler(svc TracesServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(tracesServiceMethods.ByName("GetSpan")),
 		connect.WithHandlerOptions(opts...),
 	)
+	tracesServiceSearchSpansHandler := connect.NewUnaryHandlerSimple(
+		TracesServiceSearchSpansProcedure,
+		svc.SearchSpans,
+		connect.WithSchema(tracesServiceMethods.ByName("SearchSpans")),
+		connect.WithHandlerOptions(opts...),
+	)
 	tracesServiceGetTraceSkeletonHandler := connect.NewUnaryHandlerSimple(
 		TracesServiceGetTraceSkeletonProcedure,
 		svc.GetTraceSkeleton,
@@ -387,6 +422,8 @@ func NewTracesServiceHandler(svc TracesServiceHandler, opts ...connect.HandlerOp
 			tracesServiceGetTraceHandler.ServeHTTP(w, r)
 		case TracesServiceGetSpanProcedure:
 			tracesServiceGetSpanHandler.ServeHTTP(w, r)
+		case TracesServiceSearchSpansProcedure:
+			tracesServiceSearchSpansHandler.ServeHTTP(w, r)
 		case TracesServiceGetTraceSkeletonProcedure:
 			tracesServiceGetTraceSkeletonHandler.ServeHTTP(w, r)
 		case TracesServiceSearchTraceFacetsProcedure:
@@ -420,6 +457,10 @@ func (UnimplementedTracesServiceHandler) GetTrace(context.Context, *v2.GetTraceR
 
 func (UnimplementedTracesServiceHandler) GetSpan(context.Context, *v2.GetSpanRequest) (*v2.Span, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.GetSpan is not implemented"))
+}
+
+func (UnimplementedTracesServiceHandler) SearchSpans(context.Context, *v2.SearchSpansRequest) (*v2.SearchSpansResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.TracesService.SearchSpans is not implemented"))
 }
 
 func (UnimplementedTracesServiceHandler) GetTraceSkeleton(context.Context, *v2.GetTraceSkeletonRequest) (*v2.TraceSkeleton, error) {

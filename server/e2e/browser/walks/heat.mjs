@@ -4,7 +4,7 @@ export default async ({ page, home, settled, look, check, allow, failure, proble
   const view = (name, more = '') => `${home}/traces?view=${name}${more}`;
   await page.goto(home + '/traces');
   await settled();
-  await page.keyboard.press('3');
+  await page.keyboard.press('4');
   await page.waitForURL(/view=heat/);
   await page.waitForSelector('.heatplot canvas');
   await settled();
@@ -126,6 +126,39 @@ export default async ({ page, home, settled, look, check, allow, failure, proble
   await settled();
   seen.routes = await page.locator('table.groups tbody').innerText();
 
+  // Spans: the longest first, with a column of an attribute; a row opens the trace at the span.
+  await page.goto(home + '/traces');
+  await settled();
+  await page.keyboard.press('2');
+  await page.waitForURL(/view=spans/);
+  await page.waitForSelector('table.spanlist tbody tr');
+  await page.click('table.spanlist th button >> text=Duration');
+  await page.waitForURL(/sort=duration/);
+  await page.waitForSelector('h2 >> text=longest first');
+  await page.fill('.groupby input', 'resource.service.name');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/columns=resource.service.name/);
+  await page.waitForSelector('table.spanlist th >> text=resource.service.name');
+  await settled();
+  const widths = await page.evaluate(() =>
+    [...document.querySelectorAll('table.spanlist .durcell i')].map((e) => Number.parseFloat(e.style.width)),
+  );
+  if (!(widths[0] === 100 && widths.every((n, i) => i === 0 || n <= widths[i - 1]))) problems.push(`spans: the durations are ${widths}`);
+  seen.column = await page.locator('table.spanlist tbody tr >> nth=0').innerText();
+  await check('spans');
+  await page.click('table.spanlist a.main >> nth=0');
+  await page.waitForURL(/\/traces\/[0-9a-f]{32}\?.*span=[0-9a-f]{16}/);
+  await page.waitForSelector('.spanrow');
+  await page.goBack();
+  await page.waitForSelector('table.spanlist tbody tr');
+  await page.click('[aria-label="Remove the column resource.service.name"]');
+  await page.waitForURL((u) => !u.searchParams.has('columns'));
+  await page.goto(view('spans', `&q=${encodeURIComponent('service.name = nobody')}`));
+  await page.waitForSelector('.state h2 >> text=No span matches');
+  await page.goto(view('spans', '&columns=metric.x'));
+  await page.waitForSelector('.state.failed');
+  allow(/status of 400/);
+
   // Nothing matches, the server fails, and it is slow.
   await page.goto(view('heat', `&q=${encodeURIComponent('service.name = nobody')}`));
   await page.waitForSelector('.state h2 >> text=No trace matches');
@@ -149,6 +182,7 @@ export default async ({ page, home, settled, look, check, allow, failure, proble
     heatroots: '/traces?view=heat&root=1',
     heatbox: `/traces?view=heat&sel=${encodeURIComponent(seen.box)}`,
     groups: '/traces?view=groups&group=span.name',
+    spans: '/traces?view=spans&columns=attr.http.route',
   });
   return seen;
 };

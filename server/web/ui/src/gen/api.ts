@@ -259,6 +259,7 @@ export interface Calls {
   "TracesService/QueryTraceBreakdown": [QueryTraceBreakdownRequest, TraceBreakdown];
   "TracesService/QueryTraceDistribution": [QueryTraceDistributionRequest, TraceDistribution];
   "TracesService/QueryTraceTimeseries": [QueryTraceTimeseriesRequest, TraceTimeseries];
+  "TracesService/SearchSpans": [SearchSpansRequest, SearchSpansResponse];
   "TracesService/SearchTraceFacets": [SearchTraceFacetsRequest, FacetList];
   "TracesService/SearchTraces": [SearchTracesRequest, SearchTracesResponse];
   "TracesService/SummarizeTraces": [SummarizeTracesRequest, SummarizeTracesResponse];
@@ -4801,6 +4802,24 @@ export interface SearchSourceCodeRequest {
   limit?: number;
 }
 
+export interface SearchSpansRequest {
+  startTime?: string;
+  endTime?: string;
+  limit?: number;
+  cursor?: string;
+  filters?: TraceFilters;
+  where?: string;
+  fields?: Array<string>;
+  orderBy?: "start_time" | "duration";
+}
+
+export interface SearchSpansResponse {
+  object?: "list";
+  data?: Array<SpanSummary>;
+  hasMore?: boolean;
+  nextCursor?: string;
+}
+
 export interface SearchTraceFacetsRequest {
   startTime?: string;
   endTime?: string;
@@ -5575,6 +5594,25 @@ export interface SpanLink {
   spanId?: string;
   traceState?: string;
   attributes?: Record<string, string>;
+}
+
+export interface SpanSummary {
+  id?: string;
+  object?: "span";
+  traceId?: string;
+  parentSpanId?: string;
+  startTime?: string;
+  durationMs?: number;
+  name?: string;
+  kind?: "Internal" | "Server" | "Client" | "Producer" | "Consumer" | "Unspecified";
+  serviceName?: string;
+  statusCode?: "Ok" | "Error" | "Unset";
+  hasError?: boolean;
+  deploymentEnvironment?: string;
+  httpMethod?: string;
+  httpRoute?: string;
+  httpStatusCode?: string;
+  fields?: Record<string, string>;
 }
 
 export interface Sparkline {

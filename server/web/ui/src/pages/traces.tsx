@@ -22,7 +22,8 @@ import "./logs.css";
 const Chart = lazy(() => import("../parts/chart"));
 const Heat = lazy(() => import("./traceheat"));
 const Groups = lazy(() => import("./tracegroups"));
-const views = { traces: "List", groups: "Groups", heat: "Heatmap" };
+const Spans = lazy(() => import("./tracespans"));
+const views = { traces: "List", spans: "Spans", groups: "Groups", heat: "Heatmap" };
 type View = keyof typeof views;
 const order = Object.keys(views) as View[];
 const fields = [
@@ -39,7 +40,7 @@ const fields = [
 ];
 const zoom = (start: number, end: number): void => change({ from: iso(start), to: iso(end) });
 
-/** Traces finds the slow and the failed: one filter and window, shown as a list, as groups, or as a heatmap. */
+/** Traces finds the slow and the failed: one filter and window, shown as traces, as spans, as groups, or as a heatmap. */
 export default function Traces() {
   const { window: w, env, org } = useFrame();
   const address = useAddress();
@@ -95,7 +96,13 @@ export default function Traces() {
         <List q={q} filters={filters} where={where} submit={submit} />
       ) : (
         <Suspense fallback={<Waiting lines={11} />}>
-          {view === "heat" ? <Heat q={q} of={of} submit={submit} /> : <Groups q={q} of={of} submit={submit} />}
+          {view === "spans" ? (
+            <Spans q={q} filters={filters} where={where} />
+          ) : view === "heat" ? (
+            <Heat q={q} of={of} submit={submit} />
+          ) : (
+            <Groups q={q} of={of} submit={submit} />
+          )}
         </Suspense>
       )}
     </>
@@ -298,8 +305,9 @@ export function NoRoots() {
   );
 }
 
-export function NothingMatches({ q, what }: { q: string; what: "trace" | "record" | "pattern" }) {
-  if (!q) return <Silence signal={what === "trace" ? "traces" : "logs"} path={what === "trace" ? "/traces" : "/logs"} />;
+export function NothingMatches({ q, what }: { q: string; what: "trace" | "span" | "record" | "pattern" }) {
+  const ofTraces = what === "trace" || what === "span";
+  if (!q) return <Silence signal={ofTraces ? "traces" : "logs"} path={ofTraces ? "/traces" : "/logs"} />;
   const shorter = q.includes(" AND ") && !/[()]/.test(q) && !hasOr(q) ? q.slice(0, q.lastIndexOf(" AND ")) : "";
   return (
     <Empty title={`No ${what} matches in this window`}>
