@@ -11,7 +11,7 @@ function label(table: HTMLTableElement): void {
   for (const body of table.tBodies)
     for (const row of body.rows)
       for (const [i, cell] of [...row.cells].entries()) {
-        const name = cell.colSpan > 1 || i === 0 || cell.querySelector("a.main, button, select, input") ? "" : (names[i] ?? "");
+        const name = cell.colSpan > 1 || i === 0 || cell.querySelector("a.main, button, select, input, svg") ? "" : (names[i] ?? "");
         const said = cell.textContent === "–" ? "" : name; // a value that is missing is left out, with its name
         if (cell.dataset.label !== (said || undefined)) {
           if (said) cell.dataset.label = said;

@@ -118,6 +118,7 @@ const keys: Array<[string, string]> = [
   ["t", "time"],
   ["e", "environment"],
   [".", "refresh"],
+  ["y, ⇧y", "copy the link with fixed times, as it is"],
   ["j k, ↑ ↓", "next and previous row"],
   ["← →", "fold and unfold a span"],
   ["n N", "next and previous error of a trace"],

@@ -5,10 +5,12 @@ import { Failed, Waiting } from "../parts/states";
 import { windowOf } from "../parts/time";
 import { useZone } from "../parts/zone";
 import type { Preferences, Session, SessionOrganization } from "../gen/api";
+import { copyLink, linkOf } from "./copylink";
 import { pair } from "./keys";
 import { useLabels } from "./labels";
 import { adopt, choose, themes, usePreference } from "./preferences";
 import { Help, Palette } from "./palette";
+import { Refresh } from "./refresh";
 import { change, href, Link, navigate, useAddress } from "./router";
 import { FrameContext, times, useCall, useFrame } from "./session";
 import { SignedOut } from "./signedout";
@@ -166,7 +168,16 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
   const path = address.pathname.split("/").slice(3).join("/");
   useLabels();
   useZone(); // all times of the page change with it
-  useKeys(setOpen, refresh);
+  const [told, setTold] = useState("");
+  const copy = useCallback(
+    (fixed: boolean) =>
+      void copyLink(linkOf(new URL(location.href), fixed ? frame.window : undefined), fixed).then((text) => {
+        setTold(text);
+        setTimeout(() => setTold(""), 2500);
+      }),
+    [frame.window],
+  );
+  useKeys(setOpen, refresh, copy);
   useEffect(() => setMenu(false), [path]);
   return (
     <FrameContext.Provider value={frame}>
@@ -206,27 +217,15 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
             <kbd>⌘K</kbd>
           </button>
           <Environments />
-          <TimePicker />
-          <button type="button" className="button" onClick={refresh} aria-label="Refresh" title="Refresh (.)">
-            <Icon d="M20 11a8 8 0 1 0-2 6M20 5v6h-6" />
-          </button>
+          <TimePicker copy={() => copy(true)} />
+          <Refresh />
           <Account />
         </header>
         <Progress />
-        <nav className="side" aria-label="Pages">
-          {places.map((p) => {
-            const here = p.path === "" ? path === "" : `/${path}`.startsWith(p.path);
-            return (
-              <Link key={p.path} href={href(p.path)} aria-current={here ? "page" : undefined} title={`g ${p.key}`}>
-                <Icon d={p.icon} />
-                {p.name}
-              </Link>
-            );
-          })}
-          <span className="grow" />
-          <a href="/v2/docs">API reference</a>
-          <a href="/programs">Programs and keys</a>
-        </nav>
+        <p className={told ? "told float" : "sr"} role="status">
+          {told}
+        </p>
+        <Places path={path} />
         <main id="main" tabIndex={-1}>
           {page(path)}
         </main>
@@ -234,6 +233,33 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
       {open === "palette" && <Palette close={() => setOpen("")} />}
       {open === "help" && <Help close={() => setOpen("")} />}
     </FrameContext.Provider>
+  );
+}
+
+/** Places are the pages. Alerts says how many fire, whatever page is open. */
+function Places({ path }: { path: string }) {
+  const firing = Number(useCall("AlertIncidentsService/CountAlertIncidents", {}, { every: 60_000 }).data?.open ?? 0);
+  return (
+    <nav className="side" aria-label="Pages">
+      {places.map((p) => {
+        const here = p.path === "" ? path === "" : `/${path}`.startsWith(p.path);
+        return (
+          <Link
+            key={p.path}
+            href={href(p.path)}
+            aria-current={here ? "page" : undefined}
+            title={`g ${p.key}`}
+            data-firing={p.path === "/alerts" && firing > 0 ? (firing > 99 ? "99+" : firing) : undefined}
+          >
+            <Icon d={p.icon} />
+            {p.name}
+          </Link>
+        );
+      })}
+      <span className="grow" />
+      <a href="/v2/docs">API reference</a>
+      <a href="/programs">Programs and keys</a>
+    </nav>
   );
 }
 
@@ -351,7 +377,7 @@ function Account() {
 }
 
 /** The keys of the frame. A key in a field belongs to the field. */
-function useKeys(open: (what: "palette" | "help") => void, refresh: () => void): void {
+function useKeys(open: (what: "palette" | "help") => void, refresh: () => void, copy: (fixed: boolean) => void): void {
   useEffect(() => {
     const press = (e: KeyboardEvent): void => {
       if ((e.metaKey || e.ctrlKey) && e.key.toLowerCase() === "k") {
@@ -381,6 +407,7 @@ function useKeys(open: (what: "palette" | "help") => void, refresh: () => void):
       if (e.key === "g") pair.open = true;
       else if (e.key === "?") open("help");
       else if (e.key === ".") refresh();
+      else if (e.key === "y" || e.key === "Y") copy(e.key === "y");
       else if (e.key === "/") {
         e.preventDefault();
         document.querySelector<HTMLElement>("[data-bar]")?.focus();
@@ -389,5 +416,5 @@ function useKeys(open: (what: "palette" | "help") => void, refresh: () => void):
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);
-  }, [open, refresh]);
+  }, [open, refresh, copy]);
 }

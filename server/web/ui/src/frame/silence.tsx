@@ -1,13 +1,15 @@
-import { Empty } from "../parts/states";
+import { stretch } from "../parts/format";
+import { Empty, Waiting } from "../parts/states";
 import { exact, stamp } from "../parts/time";
 import { href, Link } from "./router";
-import { useCall } from "./session";
+import { useCall, useFrame } from "./session";
 
 const names = { traces: "spans", logs: "log records", metrics: "metrics" };
 
 /** Silence says why a window without a filter is empty: nothing was ever sent, or the last record came at another time. */
 export function Silence({ signal, path }: { signal: keyof typeof names; path: string }) {
   const signals = useCall("InstrumentationService/GetTelemetrySignals", {});
+  if (signals.isPending) return <Waiting lines={4} />; // whoever has data must not be told how to begin
   const known = signals.data?.signals?.find((s) => s.signal === signal);
   const last = Date.parse(known?.lastSeen ?? "");
   if (known?.status === "present" && !Number.isNaN(last)) {
@@ -30,5 +32,23 @@ export function Silence({ signal, path }: { signal: keyof typeof names; path: st
         Get started
       </Link>
     </Empty>
+  );
+}
+
+const late = 10 * 60_000;
+
+/** Stale says that telemetry has stopped: all figures of a window that ends now are then of the time before. */
+export function Stale() {
+  const { now, span } = useFrame();
+  const signals = useCall("InstrumentationService/GetTelemetrySignals", {});
+  const last = signals.data?.signals?.find((s) => s.signal === "traces")?.lastSeen;
+  const silent = now - Date.parse(last ?? "");
+  if (span.to !== "now" || !(silent > late)) return null;
+  return (
+    <p className="panel fine" role="status">
+      <b className="warn">No span came for {stretch(silent)}.</b> The last one is of{" "}
+      <span title={exact(last)}>{stamp(last).slice(0, 19)}</span>, so what is below may be older than the trouble.{" "}
+      <Link href={href("/start")}>See what arrives</Link>
+    </p>
   );
 }

@@ -6,7 +6,7 @@ import { useFrame } from "./session";
 import { ZoneChoice } from "./zone";
 
 /** TimePicker changes the window of the page: a preset, or a text such as `90m` or `14:02..14:20`. */
-export function TimePicker() {
+export function TimePicker({ copy }: { copy: () => void }) {
   const { span, window: w } = useFrame();
   const [open, setOpen] = useState(false);
   const [text, setText] = useState("");
@@ -76,6 +76,17 @@ export function TimePicker() {
               {name}
             </button>
           ))}
+          <button
+            type="button"
+            className="button quiet"
+            title="The link shows these times later, too (y)"
+            onClick={() => {
+              setOpen(false);
+              copy();
+            }}
+          >
+            Copy the link with fixed times
+          </button>
           <ZoneChoice />
         </div>
       )}

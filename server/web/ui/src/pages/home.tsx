@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from "react";
 import { kindNames, peopleOf, stepsOf } from "../frame/cause";
 import { href, Link } from "../frame/router";
 import { times, useCall, useFrame } from "../frame/session";
-import { Silence } from "../frame/silence";
+import { Silence, Stale } from "../frame/silence";
 import type { Incident, Release, Service as ServiceRow } from "../gen/api";
 import { count, duration, line, percent, rate, stretch } from "../parts/format";
 import { Load, Service } from "../parts/states";
@@ -53,6 +53,7 @@ export function Home() {
       <div className="pagehead">
         <h1>Home</h1>
       </div>
+      <Stale />
       <section className="panel" aria-labelledby="wrong">
         <header>
           <h2 id="wrong" className="grow">
@@ -64,7 +65,12 @@ export function Home() {
           of={incidents}
           lines={3}
           empty={(d) =>
-            !d.data?.length && <Fine>Every service is like itself: {count(d.seriesCount)} series were compared with their past.</Fine>
+            !d.data?.length &&
+            (d.seriesCount ? (
+              <Fine>Every service is like itself: {count(d.seriesCount)} series were compared with their past.</Fine>
+            ) : (
+              <p className="fine warn">Nothing could be compared: no service sent data in the past day.</p>
+            ))
           }
         >
           {(d) => (
@@ -130,11 +136,12 @@ export function Home() {
         <Strip title="New errors" to={href("/errors", { tab: "new" })}>
           <Load of={errors} empty={(d) => !d.data?.length && <Fine>No new error in the past day, and none came back.</Fine>}>
             {(d) => (
-              <ul className="list">
+              <ul className="list twofold">
                 {d.data?.map((e) => (
                   <li key={e.id}>
-                    <Link className="clip grow" href={href(`/errors/${e.id}`)}>
-                      {line(e.errorLabel || e.exceptionType || "error", 120)} <span className="faint">{line(e.serviceName ?? "", 40)}</span>
+                    <Link className="grow" href={href(`/errors/${e.id}`)} title={line(e.errorLabel || e.exceptionType || "error", 300)}>
+                      <span className="clip">{line(e.errorLabel || e.exceptionType || "error", 120)}</span>
+                      <span className="faint clip">{line(e.serviceName ?? "", 40)}</span>
                     </Link>
                     <span>
                       {e.workflowState === "regressed" && <span className="bad">back </span>}
@@ -174,9 +181,9 @@ export function Home() {
                     <Service name={line(s.name ?? "", 100)} />
                   </b>
                   <span>
-                    <em>{rate(s.throughput)}</em>
-                    <em className={(s.errorRate ?? 0) >= 0.01 ? "bad" : ""}>{percent(s.errorRate ?? 0)}</em>
-                    <em className={worse(s) >= 1.5 ? "warn" : ""}>{duration(s.p95LatencyMs)}</em>
+                    <em title="Requests">{rate(s.throughput)}</em>
+                    <em className={(s.errorRate ?? 0) >= 0.01 ? "bad" : ""}>{percent(s.errorRate ?? 0)} fail</em>
+                    <em className={worse(s) >= 1.5 ? "warn" : ""}>p95 {duration(s.p95LatencyMs)}</em>
                   </span>
                 </Link>
               ))}

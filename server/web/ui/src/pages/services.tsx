@@ -148,7 +148,10 @@ export default function Services() {
                         <td className="num">{duration(s.p50LatencyMs ?? 0)}</td>
                         <td className="num">{duration(s.p95LatencyMs ?? 0)}</td>
                         <td className="num">{duration(s.p99LatencyMs ?? 0)}</td>
-                        <td className={`num ${factor >= 1.5 ? "bad" : "faint"}`}>
+                        <td
+                          className={`num ${factor >= 1.5 ? "bad" : "faint"}`}
+                          title={s.baselineP95LatencyMs ? undefined : "Nothing is usual yet: the time before the window has too few spans."}
+                        >
                           {s.baselineP95LatencyMs ? `×${factor.toFixed(2)} of ${duration(s.baselineP95LatencyMs)}` : "–"}
                         </td>
                         <td>

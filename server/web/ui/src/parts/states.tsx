@@ -1,3 +1,4 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { slot as slotOf } from "./format";
 import { type ReactNode, useEffect, useState } from "react";
 import type { ApiError } from "../api/client";
@@ -30,18 +31,48 @@ export function Load<T>({
   children: (data: T) => ReactNode;
   lines?: number;
 }) {
+  const client = useQueryClient();
+  const [stopped, setStopped] = useState(false);
+  useEffect(() => {
+    if (of.isFetching) setStopped(false);
+  }, [of.isFetching]);
+  // The calls of a page belong together: one that waits for the others would begin as soon as they end.
+  const stop = (): void => void client.cancelQueries({ predicate: (q) => q.state.fetchStatus === "fetching" }).then(() => setStopped(true));
+  const again = (
+    <button type="button" className="button small" onClick={() => void of.refetch()}>
+      Load it
+    </button>
+  );
   if (of.error && (of.data === undefined || of.isPlaceholderData)) return <Failed error={of.error} retry={() => of.refetch()} />;
-  if (of.data === undefined) return <Waiting lines={lines} />;
+  if (of.data === undefined && stopped && !of.isFetching) return <Empty title="You stopped it">{again}</Empty>;
+  if (of.data === undefined) return <Waiting lines={lines} stop={stop} />;
   const nothing = empty?.(of.data);
   return (
-    <div className={of.isPlaceholderData ? "old" : undefined} aria-busy={of.isFetching}>
-      {of.error && (
-        <p className="notice" role="status">
-          This is older: {of.error.message}
-        </p>
-      )}
-      {nothing || children(of.data)}
-    </div>
+    <>
+      {of.isPlaceholderData && (of.isFetching ? <Slow stop={stop} /> : stopped && <p className="notice row">This is older. {again}</p>)}
+      <div className={of.isPlaceholderData ? "old" : undefined} aria-busy={of.isFetching}>
+        {of.error && (
+          <p className="notice" role="status">
+            This is older: {of.error.message}
+          </p>
+        )}
+        {nothing || children(of.data)}
+      </div>
+    </>
+  );
+}
+
+/** Slow says that what is shown is older, once that lasts. */
+function Slow({ stop }: { stop: () => void }) {
+  const seconds = useSeconds();
+  if (seconds < 2) return null;
+  return (
+    <p className="notice row" role="status">
+      Loading, {seconds} s …
+      <button type="button" className="button small" onClick={stop}>
+        Stop
+      </button>
+    </p>
   );
 }
 
@@ -75,11 +106,16 @@ export function Unread() {
 }
 
 /** Waiting shows nothing for a moment: most answers come before a person would see it. */
-export function Waiting({ lines }: { lines: number }) {
+export function Waiting({ lines, stop }: { lines: number; stop?: () => void }) {
   const seconds = useSeconds();
   return (
     <div className="state" aria-busy="true" style={{ minHeight: lines * 28 }}>
       {seconds >= 1 && <p role="status">Loading{seconds >= 2 ? `, ${seconds} s` : ""} …</p>}
+      {seconds >= 2 && stop && (
+        <button type="button" className="button small" onClick={stop}>
+          Stop
+        </button>
+      )}
     </div>
   );
 }

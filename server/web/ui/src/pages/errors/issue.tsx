@@ -7,7 +7,7 @@ import type { ErrorIssueDetail } from "../../gen/api";
 import { FormError } from "../../parts/form";
 import { block, count, line } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
-import { ago, exact, moment } from "../../parts/time";
+import { ago, exact, moment, spanName } from "../../parts/time";
 import { Acts } from "./acts";
 import { Grouping } from "./grouping";
 import { History } from "./history";
@@ -120,7 +120,7 @@ export function Issue({ id }: { id: string }) {
               </div>
             )}
           </section>
-          {i.kind === "error" && <Occurrences issue={i} spanText={own ? `${span.from} to ${span.to}` : ""} />}
+          {i.kind === "error" && <Occurrences issue={i} spanText={own ? spanName(span) : ""} />}
           <div className="halves">
             <History issue={i} people={people} />
             <div className="lay">

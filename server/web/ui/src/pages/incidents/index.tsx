@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { badOf, CauseTabs, figure, kindNames, peopleOf, stepsOf } from "../../frame/cause";
 import { AddFinding } from "../../frame/finding";
 import { change, href, Link, useAddress } from "../../frame/router";
@@ -71,12 +71,16 @@ export default function Incidents() {
         empty={(d) =>
           !d.data?.length && (
             <div className="panel">
-              <Empty title="Every service is like itself">
-                <p>
-                  {d.seriesCount} series of services, dependencies, errors, logs and resources were compared with their own past, and none
-                  changed in a way that chance does not explain.
-                </p>
-                {d.beforeIsEmpty && (
+              <Empty title={d.seriesCount ? "Every service is like itself" : "Nothing could be compared"}>
+                {d.seriesCount ? (
+                  <p>
+                    {d.seriesCount} series of services, dependencies, errors, logs and resources were compared with their own past, and none
+                    changed in a way that chance does not explain.
+                  </p>
+                ) : (
+                  <p>No service sent data in this window.</p>
+                )}
+                {(d.seriesCount ?? 0) > 0 && d.beforeIsEmpty && (
                   <p className="warn">The time before the window has no data, so only the quiet parts of the window could be compared.</p>
                 )}
                 <div className="row">
@@ -124,6 +128,8 @@ function One({ i, n, end, current, request }: { i: Incident; n: number; end: num
   const to = i.endTime ? Date.parse(i.endTime) : end;
   const people = peopleOf(i);
   const steps = stepsOf(i, end);
+  const [all, setAll] = useState(false);
+  const more = (i.symptoms?.length ?? 0) - 8;
   return (
     <article id={`incident-${n}`} className={`panel incident${current ? " current" : ""}`} aria-labelledby={`incident-${n}-title`}>
       <header>
@@ -202,7 +208,7 @@ function One({ i, n, end, current, request }: { i: Incident; n: number; end: num
           </tr>
         </thead>
         <tbody>
-          {(i.symptoms ?? []).slice(0, 8).map((s) => (
+          {(i.symptoms ?? []).slice(0, all ? undefined : 8).map((s) => (
             <tr key={`${s.kind}${s.serviceName}${s.subject}${s.deploymentEnvironment}`}>
               <td title={line(s.statement ?? "", 500)}>
                 {s.kind === "error_group" && s.subject ? (
@@ -223,6 +229,13 @@ function One({ i, n, end, current, request }: { i: Incident; n: number; end: num
           ))}
         </tbody>
       </table>
+      {more > 0 && !all && (
+        <p className="fine">
+          <button type="button" className="button small" onClick={() => setAll(true)}>
+            {more} more {more === 1 ? "symptom" : "symptoms"}
+          </button>
+        </p>
+      )}
       {(i.markers ?? []).length > 0 && (
         <p className="fine">
           Changes shortly before and in it:{" "}

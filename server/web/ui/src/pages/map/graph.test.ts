@@ -7,6 +7,15 @@ const graph = (edges: Array<[string, string]>): Graph => ({
 });
 
 describe("graphOf", () => {
+  it("names a database that has only a number by its system, too", () => {
+    const node = { kind: "database" as const, estimatedSpanCount: 1 };
+    const nodes = [
+      { ...node, id: "database:redis:0", name: "0", system: "redis" },
+      { ...node, id: "database:redis:a", name: "a", system: "redis" },
+    ];
+    expect(graphOf({ nodes }).nodes.map((n) => n.name)).toEqual(["redis 0", "a"]);
+  });
+
   it("joins services and peers, and adds a node that only an edge names", () => {
     const g = graphOf({
       nodes: [{ id: "service:web", kind: "service", name: "web", estimatedSpanCount: 10, p95LatencyMs: 5 }],

@@ -14,6 +14,9 @@ export type Graph = { nodes: Node[]; edges: Edge[] };
 
 export const serviceId = (name: string): string => `service:${name}`;
 
+/** nameOf puts the system before a number, such as that of a database of Redis: `0` says nothing. */
+const nameOf = (name: string, system: string | undefined): string => (system && /^\d+$/.test(name) ? `${system} ${name}` : name);
+
 /** graphOf joins calls between services with those of databases, queues and external hosts. A node that only an edge names is added. */
 export function graphOf(map: ServiceMap): Graph {
   const nodes = new Map<string, Node>();
@@ -22,7 +25,7 @@ export function graphOf(map: ServiceMap): Graph {
     nodes.set(id, {
       id,
       kind: n.kind ?? "service",
-      name: n.name ?? id,
+      name: nameOf(n.name ?? id, n.system),
       system: n.system,
       spans: n.estimatedSpanCount ?? 0,
       errorRate: n.errorRate ?? 0,

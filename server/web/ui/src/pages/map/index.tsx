@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { count, duration, line, percent, rate } from "../../parts/format";
 import { Empty, Load, Service } from "../../parts/states";
 import { change, href, Link, useAddress } from "../../frame/router";
@@ -8,9 +8,10 @@ import { type Edge, type Graph, graphOf, layered, type Node, serviceId } from ".
 import "../home.css";
 import "./map.css";
 
-const wide = 216;
+const widest = 216;
 const high = 68;
-const box = { width: 176, height: 52 };
+const most = { width: 176, least: 148 }; // of a box
+const tall = 52;
 const wrong = 0.01; // from this share of errors on, a node and an edge are red
 
 /** ServiceMapPage draws the services of the window and their calls, from the callers on the left to the called on the right. */
@@ -87,28 +88,39 @@ export default function ServiceMapPage() {
 
 function Picture({ graph, chosen, seconds }: { graph: Graph; chosen: string; seconds: number }) {
   const { places, columns, rows } = useMemo(() => layered(graph), [graph]);
-  const most = Math.max(1, ...graph.edges.map((e) => e.calls));
+  const busiest = Math.max(1, ...graph.edges.map((e) => e.calls));
+  const ground = useRef<HTMLDivElement>(null);
+  const [room, setRoom] = useState(0);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(([e]) => setRoom(e?.contentRect.width ?? 0));
+    watch.observe(ground.current!);
+    return () => watch.disconnect();
+  }, []);
+  // Columns come closer, and boxes become narrower, when that shows all of them. Arrows need some room between the boxes.
+  const gap = 20;
+  const fits = Math.floor((room + gap) / Math.max(1, columns));
+  const wide = fits >= most.least + gap ? Math.min(fits, widest + 64) : widest;
+  const width = Math.min(most.width, wide - gap);
   const at = (id: string): { x: number; y: number } => {
     const p = places.get(id) ?? { x: 0, y: 0 };
     return { x: p.x * wide, y: p.y * high };
   };
   const known = graph.nodes.some((n) => n.id === chosen);
-  const ground = useRef<HTMLDivElement>(null);
   useEffect(() => {
     ground.current?.querySelector("[aria-pressed=true]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [chosen, known]);
   return (
     <div className="map" ref={ground}>
-      <div className="mapground" style={{ width: (columns - 1) * wide + box.width, height: (rows - 1) * high + box.height }}>
+      <div className="mapground" style={{ width: (columns - 1) * wide + width, height: (rows - 1) * high + tall }}>
         <svg width="100%" height="100%" aria-hidden="true">
           {graph.edges.map((e) => {
             const near = !known ? "" : e.from === chosen || e.to === chosen ? " near" : " far";
             return (
               <path
                 key={`${e.from} ${e.to}`}
-                d={curve(at(e.from), at(e.to))}
+                d={curve(at(e.from), at(e.to), width)}
                 className={`${e.errorRate >= wrong ? "bad" : ""}${near}`}
-                strokeWidth={1 + 4 * Math.sqrt(e.calls / most)}
+                strokeWidth={1 + 4 * Math.sqrt(e.calls / busiest)}
               />
             );
           })}
@@ -120,9 +132,9 @@ function Picture({ graph, chosen, seconds }: { graph: Graph; chosen: string; sec
               key={n.id}
               type="button"
               className={`mapnode ${n.kind}${n.errorRate >= wrong ? " bad" : ""}`}
-              style={{ left: x, top: y }}
+              style={{ left: x, top: y, width }}
               aria-pressed={n.id === chosen}
-              title={n.name}
+              title={`${n.name}\n${figures(n, seconds)}`}
               onClick={() => change({ node: n.id === chosen ? null : n.id, service: null })}
             >
               <strong>{n.kind === "service" ? <Service name={line(n.name, 60)} /> : line(n.name, 60)}</strong>
@@ -137,14 +149,14 @@ function Picture({ graph, chosen, seconds }: { graph: Graph; chosen: string; sec
 
 function figures(n: Node, seconds: number): string {
   const parts = [n.kind === "service" ? rate(n.spans / seconds) : (n.system ?? n.kind)];
-  if (n.errorRate > 0) parts.push(`${percent(n.errorRate)} errors`);
+  if (n.errorRate >= 0.001) parts.push(`${percent(n.errorRate)} fail`);
   if (n.p95 !== undefined) parts.push(`p95 ${duration(n.p95)}`);
   return parts.join(" · ");
 }
 
 /** curve goes from the right side of the caller to the left side of the called; a call back goes over the boxes. */
-function curve(a: { x: number; y: number }, b: { x: number; y: number }): string {
-  const [x1, y1, x2, y2] = [a.x + box.width, a.y + box.height / 2, b.x, b.y + box.height / 2];
+function curve(a: { x: number; y: number }, b: { x: number; y: number }, width: number): string {
+  const [x1, y1, x2, y2] = [a.x + width, a.y + tall / 2, b.x, b.y + tall / 2];
   const bend = x2 > x1 ? (x2 - x1) / 2 : 60;
   const lift = x2 > x1 ? 0 : -high / 2;
   return `M${x1},${y1} C${x1 + bend},${y1 + lift} ${x2 - bend},${y2 + lift} ${x2},${y2}`;
@@ -215,7 +227,7 @@ function Calls({
         <Link className="main" href={href("/map", { node: id })}>
           {line(n?.name ?? id, 100)}
         </Link>
-        {n && n.kind !== "service" && <span className="faint"> {line(n.system ?? n.kind, 40)}</span>}
+        {n && n.kind !== "service" && !n.name.startsWith(`${n.system} `) && <span className="faint"> {line(n.system ?? n.kind, 40)}</span>}
       </>
     );
   };

@@ -82,7 +82,7 @@ export function Detail({ query: q }: { query: Query }) {
                             </button>
                           </td>
                           <td className="num">{count(a.valueCount)}</td>
-                          <td>
+                          <td className="free">
                             {(a.values ?? []).slice(0, 8).map((v) => (
                               <button
                                 key={v}

@@ -100,7 +100,7 @@ export function Replays() {
         </select>
       </form>
       <div className="withfacets">
-        <aside className="panel facets" aria-label="Filters">
+        <aside className="panel facets" aria-label="Filters" hidden={!facets.data?.sessionCount && !filtered}>
           <Facet name="Service" kind="service" values={facets.data?.services} set={set} chosen={p.get("service")} />
           <Facet name="Browser" kind="browser" values={facets.data?.browsers} set={set} chosen={p.get("browser")} />
           <Facet name="Country" kind="country" values={facets.data?.countries} set={set} chosen={p.get("country")} />
