@@ -61,14 +61,15 @@ export default async ({ page, context, home, settled, check, problems }) => {
     route.fulfill(json({ signals: [{ signal: 'traces', status: 'present', lastSeen: hourAgo }] })),
   );
   await page.route('**/svc.v2.DiagnosisService/SearchIncidents', (route) => route.fulfill(json({ data: [] })));
-  await page.route('**/svc.v2.AlertIncidentsService/CountAlertIncidents', (route) => route.fulfill(json({ open: '3' })));
+  const open = [1, 2, 3].map((n) => ({ id: `inc_${n}`, ruleName: `Rule ${n}`, severity: 'critical', firstTriggeredAt: hourAgo }));
+  await page.route('**/svc.v2.AlertIncidentsService/ListAlertIncidents', (route) => route.fulfill(json({ data: open })));
   for (const [theme, width, height] of [
     ['light', 1440, 900],
     ['dark', 390, 844],
   ]) {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme: theme });
-    await page.goto(home);
+    await page.goto(`${home}?from=-24h`);
     await settled();
     await page.waitForSelector('main >> text=No span came for 1');
     await page.waitForSelector('main >> text=Nothing could be compared');

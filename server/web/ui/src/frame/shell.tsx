@@ -238,7 +238,8 @@ function Shell({ me, org, page }: { me: Session; org: SessionOrganization; page:
 
 /** Places are the pages. Alerts says how many fire, whatever page is open. */
 function Places({ path }: { path: string }) {
-  const firing = Number(useCall("AlertIncidentsService/CountAlertIncidents", {}, { every: 60_000 }).data?.open ?? 0);
+  const open = useCall("AlertIncidentsService/ListAlertIncidents", { status: "open", limit: 20 }, { every: 60_000 }).data;
+  const firing = open?.data?.length ?? 0;
   return (
     <nav className="side" aria-label="Pages">
       {places.map((p) => {
@@ -249,7 +250,7 @@ function Places({ path }: { path: string }) {
             href={href(p.path)}
             aria-current={here ? "page" : undefined}
             title={`g ${p.key}`}
-            data-firing={p.path === "/alerts" && firing > 0 ? (firing > 99 ? "99+" : firing) : undefined}
+            data-firing={p.path === "/alerts" && firing > 0 ? `${firing}${open?.hasMore ? "+" : ""}` : undefined}
           >
             <Icon d={p.icon} />
             {p.name}

@@ -47,7 +47,15 @@ export function Home() {
     }))
     .filter((r) => r.slow || r.failing)
     .sort((a, b) => b.failing * 20 + b.slow - (a.failing * 20 + a.slow));
-  if (services.data && rows.length === 0 && !services.isPlaceholderData) return <Silence signal="traces" path="" />;
+  if (services.data && rows.length === 0 && !services.isPlaceholderData)
+    return (
+      <>
+        <div className="pagehead">
+          <h1>Home</h1>
+        </div>
+        <Silence signal="traces" path="" />
+      </>
+    );
   return (
     <>
       <div className="pagehead">
