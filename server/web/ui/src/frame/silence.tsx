@@ -9,7 +9,7 @@ const names = { traces: "spans", logs: "log records", metrics: "metrics" };
 /** Silence says why a window without a filter is empty: nothing was ever sent, or the last record came at another time. */
 export function Silence({ signal, path }: { signal: keyof typeof names; path: string }) {
   const signals = useCall("InstrumentationService/GetTelemetrySignals", {});
-  if (signals.isPending) return <Waiting lines={4} />; // whoever has data must not be told how to begin
+  if (signals.isPending) return <Waiting lines={4} />; // a person who has data is not told how to begin
   const known = signals.data?.signals?.find((s) => s.signal === signal);
   const last = Date.parse(known?.lastSeen ?? "");
   if (known?.status === "present" && !Number.isNaN(last)) {
