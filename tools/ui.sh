@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the web application from server/web/ui into server/web/dist, if a source has changed since. `ui.sh check` also holds its format,
-# its types, its unit tests, and the sizes of its files to server/web/ui/budgets.json.
+# its types, its unit tests, and the sizes of its files to server/web/ui/budgets.json. Format and types are not checked again on a machine
+# where they passed with the same files.
 set -euo pipefail
 cd "$(dirname "$0")/../server/web/ui"
 
@@ -30,8 +31,9 @@ if [ ! -d node_modules ] || { [ "$installed" != "$lock all" ] && { [ -n "$checke
 fi
 
 if [ -n "$checked" ] && [ "$(cat "$stamps/checked" 2>/dev/null || true)" != "$sources" ]; then
-	npm run --silent formatted
-	npm run --silent types
+	files=$(git ls-files -co --exclude-standard ../../e2e/browser | LC_ALL=C sort | { xargs sha256sum 2>/dev/null || true; })
+	printf '%s\n' "$version" "$sources" "$files" | ../../../tools/once.sh ui-format npm run --silent formatted
+	printf '%s\n' "$version" "$sources" | ../../../tools/once.sh ui-types npm run --silent types
 	npm run --silent test
 	echo "$sources" >"$stamps/checked"
 fi

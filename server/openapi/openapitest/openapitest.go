@@ -77,6 +77,10 @@ func New(doc []byte) (*Checker, error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
 	compiler.AssertFormat()
+	if err := places.validate(root); err != nil {
+		return nil, fmt.Errorf("openapitest: %w", err)
+	}
+	compiler.RegisterVocabulary(places.vocabulary())
 	if err := compiler.AddResource(location, root); err != nil {
 		return nil, fmt.Errorf("openapitest: %w", err)
 	}

@@ -1,11 +1,13 @@
 package openapitest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -163,4 +165,58 @@ func TestWatch(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"createApiKey 200": 2}, checker.Checked()); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// The schemas of the document must be schemas themselves, wherever they stand.
+func TestInvalidSchema(t *testing.T) {
+	doc, err := document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{
+		"components/schemas/ApiKey",
+		"components/headers/X-Request-Id/schema",
+		"paths//v2/api_keys/get/parameters/0/schema",
+		"paths//v2/api_keys/post/requestBody/content/application/json/schema",
+		"paths//v2/api_keys/get/responses/200/content/application/json/schema",
+	} {
+		t.Run(place, func(t *testing.T) {
+			var root map[string]any
+			if err := json.Unmarshal(doc, &root); err != nil {
+				t.Fatal(err)
+			}
+			schemaAt(t, root, place)["type"] = "strng"
+			changed, err := json.Marshal(root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := openapitest.New(changed); err == nil {
+				t.Error("a document with a schema of type strng was accepted")
+			}
+		})
+	}
+}
+
+// schemaAt finds a schema by its steps. A name of the document may itself contain slashes, so the longest one that exists is taken.
+func schemaAt(t *testing.T, at any, path string) map[string]any {
+	t.Helper()
+	if path == "" {
+		return at.(map[string]any)
+	}
+	steps := strings.Split(path, "/")
+	for n := len(steps); n > 0; n-- {
+		name, rest := strings.Join(steps[:n], "/"), strings.Join(steps[n:], "/")
+		switch v := at.(type) {
+		case map[string]any:
+			if next, ok := v[name]; ok {
+				return schemaAt(t, next, rest)
+			}
+		case []any:
+			if i, err := strconv.Atoi(name); err == nil {
+				return schemaAt(t, v[i], rest)
+			}
+		}
+	}
+	t.Fatalf("the document has no %s", path)
+	return nil
 }
