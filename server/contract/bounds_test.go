@@ -105,6 +105,7 @@ var bounds = []struct {
 	{limits.FieldKey, "group_by_attribute_key group_by_resource_attribute_key AttributeFilter.key"},
 	{limits.FieldName, "value_field field group_by[] ListAttributeValuesRequest.key SearchSpansRequest.fields[]"},
 	{limits.SpanFields, "SearchSpansRequest.fields"},
+	{limits.LogContext, "GetLogContextRequest.before GetLogContextRequest.after"},
 	{limits.AttributeFilters, "attributes resource_attributes attribute_equals"},
 	{limits.FilterConditions, "all any"},
 	{limits.FilterValues, "values"},

@@ -38,6 +38,7 @@ var defaults = []struct {
 	{limits.DefaultSkeletonSpans, "max_spans"},
 	{limits.DefaultPatternSample, "sample_size"},
 	{limits.DefaultPatterns, "max_patterns"},
+	{limits.DefaultLogContext, "GetLogContextRequest.before GetLogContextRequest.after"},
 	{limits.DefaultErrorSamples, "sample_limit"},
 	{limits.DefaultToolErrorSamples, "GetAgentToolErrorRequest.limit"},
 	{limits.DefaultFunnelBreakdown, "breakdown_limit"},

@@ -82,6 +82,7 @@ var exemptions = []exemption{
 	{`installSourceHost|connectPlanetScaleIntegration|installChatConnector|startChatIdentityLink`, `CallbackHostUnavailableError|IntegrationsConfigurationError`, "", "a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app"},
 	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in server/store/storetest"},
 	{`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect", "the protocol has its own answers to these; TestUnreadableMessages in server/rpc"},
+	{`getLogContext`, `LogQueryInvalidError`, "", "takes a record that lacks what the scope names: TestLogContext in server/services/logs"},
 	{`inspectDashboardWidget`, `WarehouseQueryError`, "", "a widget whose query is refused is a verdict, inside a success: failTelemetry"},
 	{
 		`listEnvironments|getMetric|getService|getServiceMap|getTrace|getSpan|diagnoseService|getTraceCriticalPath|getAgentSession(Verdict|Figures)`, `ParameterInvalidError`, "connect",

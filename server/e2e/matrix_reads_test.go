@@ -104,6 +104,11 @@ func readProvocations(m *contract.Method) (out []provocation) {
 		out = append(out, set("table", "nobody"))
 	case "runSql":
 		out = append(out, set("sql", "SELECT nothing FROM spans"))
+	case "searchLogs":
+		place := paging.LogKey{Ascending: true, Timestamp: time.Unix(1, 0), Record: strings.Repeat("ab", 16), Copy: 1}
+		out = append(out, with(map[string]any{"cursor": paging.FormatLog(place), "order": "desc"}))
+	case "getLogContext":
+		out = append(out, set("before", 101))
 	case "searchSpans":
 		place := paging.SpanPlace{Sort: paging.ByDuration, Start: time.Unix(1, 0), TraceID: strings.Repeat("ab", 16), SpanID: strings.Repeat("ab", 8)}
 		out = append(out, with(map[string]any{"cursor": paging.FormatSpanPlace(place), "order_by": paging.ByStart}))

@@ -21,6 +21,7 @@ const (
 	DefaultPatternSample    = 10_000
 	LeastPatternSample      = 100
 	DefaultPatterns         = 50
+	DefaultLogContext       = 10
 	DefaultErrorSamples     = 5
 	DefaultToolErrorSamples = 10
 	DefaultFunnelBreakdown  = 10
@@ -57,6 +58,7 @@ func defaults() []Limit {
 		count("DefaultSkeletonSpans", DefaultSkeletonSpans, "The skeleton of a trace has %s spans in one answer when a request does not say how many."),
 		count("DefaultPatternSample", DefaultPatternSample, "Patterns are found in a sample of %s log records when a request does not say how many."),
 		count("LeastPatternSample", LeastPatternSample, "Such a sample has at least %s log records."),
+		count("DefaultLogContext", DefaultLogContext, "The context of a log record has %s records on each side when a request does not say how many."),
 		count("DefaultPatterns", DefaultPatterns, "A list of patterns has %s of them when a request does not say how many."),
 		count("DefaultErrorSamples", DefaultErrorSamples, "The details of an error show %s occurrences when a request does not say how many."),
 		count("DefaultToolErrorSamples", DefaultToolErrorSamples, "The details of a tool error show %s examples when a request does not say how many."),

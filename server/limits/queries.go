@@ -82,6 +82,9 @@ const (
 	SearchRanges = 10
 	// FieldName is the length of a field of a query, which is a key of FieldKey with the prefix of its scope.
 	FieldName = 280
+	// LogContext is how many records the context of a log record has on each side, LogContextReach how far away they are.
+	LogContext      = 100
+	LogContextReach = time.Hour
 	// SpanFields is how many further fields a search of spans returns. SpanFieldValue is the length of a value of one of them.
 	SpanFields     = 20
 	SpanFieldValue = 1000
@@ -164,6 +167,8 @@ func queries() []Limit {
 		count("DifferenceRows", DifferenceRows, "It reads at most about %s spans or log records of each side, chosen by trace."),
 		count("DifferenceValues", DifferenceValues, "It compares at most %s values."),
 		characters("FieldName", FieldName, "A field of a query, with the prefix of its scope, has at most %s."),
+		count("LogContext", LogContext, "The context of a log record has at most %s records on each side."),
+		lasts("LogContextReach", LogContextReach, "They are at most %s away from it."),
 		count("SpanFields", SpanFields, "A search of spans returns at most %s further fields of each."),
 		characters("SpanFieldValue", SpanFieldValue, "A value of such a field has at most %s. Longer ones are cut."),
 		count("Having", Having, "A query has at most %s conditions on its values."),

@@ -10,6 +10,8 @@ import (
 const (
 	tracePrefix = "trc_"
 	logPrefix   = "log_"
+	// earliestPrefix is for cursors of log records with the earliest first.
+	earliestPrefix = "loa_"
 )
 
 // TraceKey is the place of a trace in the order of a search: start, then trace id, both descending.
@@ -39,8 +41,9 @@ func ParseTrace(cursor *string) (*TraceKey, error) {
 	return &TraceKey{Start: start, TraceID: parts[1]}, nil
 }
 
-// LogKey is the place of a log record in the order of a search. All parts descend, but equal records count upwards.
+// LogKey is the place of a log record in the order of a search. All parts descend, or all ascend, but equal records always count upwards.
 type LogKey struct {
+	Ascending bool
 	Timestamp time.Time
 	Service   string
 	TraceID   string
@@ -53,15 +56,26 @@ type LogKey struct {
 
 // FormatLog writes the cursor that continues after a log record.
 func FormatLog(k LogKey) string {
-	return formatKey(logPrefix, formatTime(k.Timestamp), k.Service, k.TraceID, k.SpanID, k.Record+"."+strconv.FormatUint(k.Copy, 10))
+	prefix := logPrefix
+	if k.Ascending {
+		prefix = earliestPrefix
+	}
+	return formatKey(prefix, formatTime(k.Timestamp), k.Service, k.TraceID, k.SpanID, k.Record+"."+strconv.FormatUint(k.Copy, 10))
 }
 
-// ParseLog reads a cursor of FormatLog; nil means the first page.
-func ParseLog(cursor *string) (*LogKey, error) {
+// ParseLog reads a cursor of FormatLog for a search in an order; nil means the first page.
+func ParseLog(cursor *string, ascending bool) (*LogKey, error) {
 	if cursor == nil {
 		return nil, nil
 	}
-	parts, err := parseKey(logPrefix, *cursor, 5)
+	prefix, other, order := logPrefix, earliestPrefix, "asc"
+	if ascending {
+		prefix, other, order = earliestPrefix, logPrefix, "desc"
+	}
+	if _, err := parseKey(other, *cursor, 5); err == nil {
+		return nil, errSort(order)
+	}
+	parts, err := parseKey(prefix, *cursor, 5)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +85,7 @@ func ParseLog(cursor *string) (*LogKey, error) {
 	if !ok || err != nil || n == 0 || !isHex(record, 16) || parts[2] != "" && !isHex(parts[2], 16) || parts[3] != "" && !isHex(parts[3], 8) {
 		return nil, errKeyset()
 	}
-	return &LogKey{Timestamp: at, Service: parts[1], TraceID: parts[2], SpanID: parts[3], Record: record, Copy: n}, nil
+	return &LogKey{Ascending: ascending, Timestamp: at, Service: parts[1], TraceID: parts[2], SpanID: parts[3], Record: record, Copy: n}, nil
 }
 
 func formatTime(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

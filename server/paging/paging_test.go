@@ -80,7 +80,7 @@ func TestLogKey(t *testing.T) {
 		},
 		{Timestamp: time.Unix(1_700_000_000, 0).UTC(), Record: "00112233445566778899aabbccddeeff", Copy: 1},
 	} {
-		got, err := ParseLog(new(FormatLog(key)))
+		got, err := ParseLog(new(FormatLog(key)), key.Ascending)
 		if err != nil || !cmp.Equal(*got, key) {
 			t.Errorf("came back as %v, %v", got, err)
 		}
@@ -92,7 +92,7 @@ func TestLogKey(t *testing.T) {
 		encode(`["2023-11-14T22:13:20Z","s","xx","","00112233445566778899aabbccddeeff.1"]`),
 		encode(`["2023-11-14T22:13:20Z","s","","xx","00112233445566778899aabbccddeeff.1"]`),
 	} {
-		_, err := ParseLog(&bad)
+		_, err := ParseLog(&bad, false)
 		wantError(t, err, apierr.CursorInvalid)
 	}
 }
@@ -143,7 +143,9 @@ func FuzzParse(f *testing.F) {
 		roundTrip(t, s, ParseVersion, FormatVersion)
 		roundTrip(t, s, ParseChunk, FormatChunk)
 		roundTrip(t, s, ParseTrace, pointed(FormatTrace))
-		roundTrip(t, s, ParseLog, pointed(FormatLog))
+		for _, ascending := range []bool{false, true} {
+			roundTrip(t, s, func(c *string) (*LogKey, error) { return ParseLog(c, ascending) }, pointed(FormatLog))
+		}
 		roundTrip(t, s, ParseSpan, pointed(FormatSpan))
 		roundTrip(t, s, func(c *string) (*SpanPlace, error) { return ParseSpanPlace(c, ByDuration) }, pointed(FormatSpanPlace))
 		roundTrip(t, s, ParseSession, pointed(FormatSession))

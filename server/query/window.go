@@ -74,6 +74,22 @@ const SliceGrowth = 4
 // because tiny slices of a short window would take many reads.
 func (w Window) FirstSlice() time.Duration { return max(w.Length()/64, 5*time.Minute) }
 
+// Split cuts a slice of that length off the end of the window, or off its start, and gives the rest. The rest ends before it starts when
+// nothing is left.
+func (w Window) Split(length time.Duration, atStart bool) (slice, rest Window) {
+	slice, rest = w.Last(length), w
+	if !atStart {
+		rest.End = slice.Start.Add(-1)
+		return slice, rest
+	}
+	slice = w
+	if end := w.Start.Add(length); end.Before(w.End) {
+		slice.End = end
+	}
+	rest.Start = slice.End.Add(1)
+	return slice, rest
+}
+
 // Last is the slice of that length at the end of the window, or the whole window if it is shorter.
 func (w Window) Last(length time.Duration) Window {
 	if start := w.End.Add(-length); start.After(w.Start) {

@@ -70,6 +70,80 @@ func (x *GetLogRequest) GetId() string {
 	return ""
 }
 
+// Selects the neighbours of a log record.
+type GetLogContextRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifier of the record, `log_…`, as a search returns it.
+	Id string `protobuf:"bytes,1,opt,name=id" json:"id,omitempty"`
+	// Most records before it, 0 to 100; 10 when left out.
+	Before *int32 `protobuf:"varint,2,opt,name=before" json:"before,omitempty"`
+	// Most records after it, 0 to 100; 10 when left out.
+	After *int32 `protobuf:"varint,3,opt,name=after" json:"after,omitempty"`
+	// What the neighbours share with the record: its `service` (the default), the `pod` (`k8s.pod.name`) or the `instance`
+	// (`service.instance.id`) of the service, or its `trace`.
+	Scope         *string `protobuf:"bytes,4,opt,name=scope" json:"scope,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetLogContextRequest) Reset() {
+	*x = GetLogContextRequest{}
+	mi := &file_svc_v2_log_reads_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetLogContextRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetLogContextRequest) ProtoMessage() {}
+
+func (x *GetLogContextRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_log_reads_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetLogContextRequest.ProtoReflect.Descriptor instead.
+func (*GetLogContextRequest) Descriptor() ([]byte, []int) {
+	return file_svc_v2_log_reads_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *GetLogContextRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *GetLogContextRequest) GetBefore() int32 {
+	if x != nil && x.Before != nil {
+		return *x.Before
+	}
+	return 0
+}
+
+func (x *GetLogContextRequest) GetAfter() int32 {
+	if x != nil && x.After != nil {
+		return *x.After
+	}
+	return 0
+}
+
+func (x *GetLogContextRequest) GetScope() string {
+	if x != nil && x.Scope != nil {
+		return *x.Scope
+	}
+	return ""
+}
+
 // The patterns of the log records of a window.
 type LogPatternList struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -106,7 +180,7 @@ type LogPatternList struct {
 
 func (x *LogPatternList) Reset() {
 	*x = LogPatternList{}
-	mi := &file_svc_v2_log_reads_proto_msgTypes[1]
+	mi := &file_svc_v2_log_reads_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -118,7 +192,7 @@ func (x *LogPatternList) String() string {
 func (*LogPatternList) ProtoMessage() {}
 
 func (x *LogPatternList) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_log_reads_proto_msgTypes[1]
+	mi := &file_svc_v2_log_reads_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -131,7 +205,7 @@ func (x *LogPatternList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogPatternList.ProtoReflect.Descriptor instead.
 func (*LogPatternList) Descriptor() ([]byte, []int) {
-	return file_svc_v2_log_reads_proto_rawDescGZIP(), []int{1}
+	return file_svc_v2_log_reads_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *LogPatternList) GetObject() string {
@@ -266,7 +340,7 @@ type LogPattern struct {
 
 func (x *LogPattern) Reset() {
 	*x = LogPattern{}
-	mi := &file_svc_v2_log_reads_proto_msgTypes[2]
+	mi := &file_svc_v2_log_reads_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -278,7 +352,7 @@ func (x *LogPattern) String() string {
 func (*LogPattern) ProtoMessage() {}
 
 func (x *LogPattern) ProtoReflect() protoreflect.Message {
-	mi := &file_svc_v2_log_reads_proto_msgTypes[2]
+	mi := &file_svc_v2_log_reads_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -291,7 +365,7 @@ func (x *LogPattern) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogPattern.ProtoReflect.Descriptor instead.
 func (*LogPattern) Descriptor() ([]byte, []int) {
-	return file_svc_v2_log_reads_proto_rawDescGZIP(), []int{2}
+	return file_svc_v2_log_reads_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *LogPattern) GetObject() string {
@@ -406,7 +480,13 @@ const file_svc_v2_log_reads_proto_rawDesc = "" +
 	"\x16svc/v2/log_reads.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\"q\n" +
 	"\rGetLogRequest\x12`\n" +
 	"\x02id\x18\x01 \x01(\tBP\xfa\xf9\x18L\n" +
-	"\x03log\"Elog_61jKAGQhLs7Seet4R1mKnEvZusQWWWZCvdLNejJTGNpHhCvxjPdPx5d18mbRFjzG4R\x02id\"\x95\x05\n" +
+	"\x03log\"Elog_61jKAGQhLs7Seet4R1mKnEvZusQWWWZCvdLNejJTGNpHhCvxjPdPx5d18mbRFjzG4R\x02id\"\x87\x02\n" +
+	"\x14GetLogContextRequest\x12`\n" +
+	"\x02id\x18\x01 \x01(\tBP\xfa\xf9\x18L\n" +
+	"\x03log\"Elog_61jKAGQhLs7Seet4R1mKnEvZusQWWWZCvdLNejJTGNpHhCvxjPdPx5d18mbRFjzG4R\x02id\x12&\n" +
+	"\x06before\x18\x02 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x00\xaa\x01\x02\b\x01R\x06before\x12$\n" +
+	"\x05after\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x00\xaa\x01\x02\b\x01R\x05after\x12?\n" +
+	"\x05scope\x18\x04 \x01(\tB)\xbaH!r\x1fR\aserviceR\x03podR\binstanceR\x05trace\xaa\x01\x02\b\x01R\x05scope\"\x95\x05\n" +
 	"\x0eLogPatternList\x12*\n" +
 	"\x06object\x18\x01 \x01(\tB\x12\xfa\xf9\x18\x0e\x1a\flog_patternsR\x06object\x12A\n" +
 	"\n" +
@@ -465,25 +545,26 @@ func file_svc_v2_log_reads_proto_rawDescGZIP() []byte {
 	return file_svc_v2_log_reads_proto_rawDescData
 }
 
-var file_svc_v2_log_reads_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_svc_v2_log_reads_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_svc_v2_log_reads_proto_goTypes = []any{
 	(*GetLogRequest)(nil),         // 0: svc.v2.GetLogRequest
-	(*LogPatternList)(nil),        // 1: svc.v2.LogPatternList
-	(*LogPattern)(nil),            // 2: svc.v2.LogPattern
-	nil,                           // 3: svc.v2.LogPattern.SeverityCountsEntry
-	nil,                           // 4: svc.v2.LogPattern.ServiceCountsEntry
-	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
+	(*GetLogContextRequest)(nil),  // 1: svc.v2.GetLogContextRequest
+	(*LogPatternList)(nil),        // 2: svc.v2.LogPatternList
+	(*LogPattern)(nil),            // 3: svc.v2.LogPattern
+	nil,                           // 4: svc.v2.LogPattern.SeverityCountsEntry
+	nil,                           // 5: svc.v2.LogPattern.ServiceCountsEntry
+	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
 }
 var file_svc_v2_log_reads_proto_depIdxs = []int32{
-	5, // 0: svc.v2.LogPatternList.start_time:type_name -> google.protobuf.Timestamp
-	5, // 1: svc.v2.LogPatternList.end_time:type_name -> google.protobuf.Timestamp
-	5, // 2: svc.v2.LogPatternList.baseline_start_time:type_name -> google.protobuf.Timestamp
-	5, // 3: svc.v2.LogPatternList.baseline_end_time:type_name -> google.protobuf.Timestamp
-	2, // 4: svc.v2.LogPatternList.data:type_name -> svc.v2.LogPattern
-	3, // 5: svc.v2.LogPattern.severity_counts:type_name -> svc.v2.LogPattern.SeverityCountsEntry
-	4, // 6: svc.v2.LogPattern.service_counts:type_name -> svc.v2.LogPattern.ServiceCountsEntry
-	5, // 7: svc.v2.LogPattern.first_seen:type_name -> google.protobuf.Timestamp
-	5, // 8: svc.v2.LogPattern.last_seen:type_name -> google.protobuf.Timestamp
+	6, // 0: svc.v2.LogPatternList.start_time:type_name -> google.protobuf.Timestamp
+	6, // 1: svc.v2.LogPatternList.end_time:type_name -> google.protobuf.Timestamp
+	6, // 2: svc.v2.LogPatternList.baseline_start_time:type_name -> google.protobuf.Timestamp
+	6, // 3: svc.v2.LogPatternList.baseline_end_time:type_name -> google.protobuf.Timestamp
+	3, // 4: svc.v2.LogPatternList.data:type_name -> svc.v2.LogPattern
+	4, // 5: svc.v2.LogPattern.severity_counts:type_name -> svc.v2.LogPattern.SeverityCountsEntry
+	5, // 6: svc.v2.LogPattern.service_counts:type_name -> svc.v2.LogPattern.ServiceCountsEntry
+	6, // 7: svc.v2.LogPattern.first_seen:type_name -> google.protobuf.Timestamp
+	6, // 8: svc.v2.LogPattern.last_seen:type_name -> google.protobuf.Timestamp
 	9, // [9:9] is the sub-list for method output_type
 	9, // [9:9] is the sub-list for method input_type
 	9, // [9:9] is the sub-list for extension type_name
@@ -502,7 +583,7 @@ func file_svc_v2_log_reads_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_log_reads_proto_rawDesc), len(file_svc_v2_log_reads_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -34,12 +34,14 @@ type SearchLogsRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Page size, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
-	// The `next_cursor` of the previous page; left out for the first.
+	// The `next_cursor` of the previous page; left out for the first. It belongs to one `order`.
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	// Conditions. Without any, every record matches.
 	Filters *LogFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
 	// Further conditions, as text in the query language.
-	Where         *string `protobuf:"bytes,6,opt,name=where" json:"where,omitempty"`
+	Where *string `protobuf:"bytes,6,opt,name=where" json:"where,omitempty"`
+	// The order of time: `desc` (the default), latest first, or `asc`, earliest first.
+	Order         *string `protobuf:"bytes,7,opt,name=order" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -112,6 +114,13 @@ func (x *SearchLogsRequest) GetFilters() *LogFilters {
 func (x *SearchLogsRequest) GetWhere() string {
 	if x != nil && x.Where != nil {
 		return *x.Where
+	}
+	return ""
+}
+
+func (x *SearchLogsRequest) GetOrder() string {
+	if x != nil && x.Order != nil {
+		return *x.Order
 	}
 	return ""
 }
@@ -517,11 +526,93 @@ func (x *Log) GetEventName() string {
 	return ""
 }
 
+// A log record among its neighbours.
+type LogContext struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Always `log_context`.
+	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
+	// The records in order of time, with the record itself.
+	Data []*Log `protobuf:"bytes,2,rep,name=data" json:"data,omitempty"`
+	// Index of the record in `data`.
+	Position int32 `protobuf:"varint,3,opt,name=position" json:"position,omitempty"`
+	// True when there are earlier records within an hour.
+	HasMoreBefore bool `protobuf:"varint,4,opt,name=has_more_before,json=hasMoreBefore" json:"has_more_before,omitempty"`
+	// True when there are later records within an hour.
+	HasMoreAfter  bool `protobuf:"varint,5,opt,name=has_more_after,json=hasMoreAfter" json:"has_more_after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogContext) Reset() {
+	*x = LogContext{}
+	mi := &file_svc_v2_logs_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogContext) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogContext) ProtoMessage() {}
+
+func (x *LogContext) ProtoReflect() protoreflect.Message {
+	mi := &file_svc_v2_logs_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogContext.ProtoReflect.Descriptor instead.
+func (*LogContext) Descriptor() ([]byte, []int) {
+	return file_svc_v2_logs_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *LogContext) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *LogContext) GetData() []*Log {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *LogContext) GetPosition() int32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *LogContext) GetHasMoreBefore() bool {
+	if x != nil {
+		return x.HasMoreBefore
+	}
+	return false
+}
+
+func (x *LogContext) GetHasMoreAfter() bool {
+	if x != nil {
+		return x.HasMoreAfter
+	}
+	return false
+}
+
 var File_svc_v2_logs_proto protoreflect.FileDescriptor
 
 const file_svc_v2_logs_proto_rawDesc = "" +
 	"\n" +
-	"\x11svc/v2/logs.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x16svc/v2/log_reads.proto\x1a\x18svc/v2/log_filters.proto\x1a\x17svc/v2/log_series.proto\"\xdf\x02\n" +
+	"\x11svc/v2/logs.proto\x12\x06svc.v2\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bsvc/options/v1/method.proto\x1a\x13svc/v2/facets.proto\x1a\x16svc/v2/log_reads.proto\x1a\x18svc/v2/log_filters.proto\x1a\x17svc/v2/log_series.proto\"\x8c\x03\n" +
 	"\x11SearchLogsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -529,7 +620,8 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12,\n" +
 	"\afilters\x18\x05 \x01(\v2\x12.svc.v2.LogFiltersR\afilters\x12U\n" +
-	"\x05where\x18\x06 \x01(\tB?\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18.\",body contains \"declined\" OR severity = ERROR\xaa\x01\x02\b\x01R\x05where\"\x9f\x02\n" +
+	"\x05where\x18\x06 \x01(\tB?\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18.\",body contains \"declined\" OR severity = ERROR\xaa\x01\x02\b\x01R\x05where\x12+\n" +
+	"\x05order\x18\a \x01(\tB\x15\xbaH\rr\vR\x03ascR\x04desc\xaa\x01\x02\b\x01R\x05order\"\x9f\x02\n" +
 	"\x16SearchLogFacetsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +
@@ -577,15 +669,23 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aE\n" +
 	"\x17ResourceAttributesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x012\xd3\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc2\x01\n" +
 	"\n" +
-	"\vLogsService\x12\xf8\x01\n" +
+	"LogContext\x12)\n" +
+	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vlog_contextR\x06object\x12\x1f\n" +
+	"\x04data\x18\x02 \x03(\v2\v.svc.v2.LogR\x04data\x12\x1a\n" +
+	"\bposition\x18\x03 \x01(\x05R\bposition\x12&\n" +
+	"\x0fhas_more_before\x18\x04 \x01(\bR\rhasMoreBefore\x12$\n" +
+	"\x0ehas_more_after\x18\x05 \x01(\bR\fhasMoreAfter2\xbf\f\n" +
+	"\vLogsService\x12\x91\x02\n" +
 	"\n" +
-	"SearchLogs\x12\x19.svc.v2.SearchLogsRequest\x1a\x1a.svc.v2.SearchLogsResponse\"\xb2\x01\xf2\xf9\x18\x93\x01\n" +
+	"SearchLogs\x12\x19.svc.v2.SearchLogsRequest\x1a\x1a.svc.v2.SearchLogsResponse\"\xcb\x01\xf2\xf9\x18\xac\x01\n" +
 	"\n" +
-	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x14LogQueryInvalidErrorJ\vsearch_logsJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/search\x12~\n" +
+	"searchLogs\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x12CursorInvalidError2\x17CursorSortMismatchError2\x14LogQueryInvalidErrorJ\vsearch_logsJ\x10diagnose_serviceP\x01\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/v2/logs/search\x12~\n" +
 	"\x06GetLog\x12\x15.svc.v2.GetLogRequest\x1a\v.svc.v2.Log\"P\xf2\xf9\x187\n" +
-	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xf1\x01\n" +
+	"\x06getLog\x12\x04logs\x18\x012\x11LogIdInvalidError2\x10LogNotFoundErrorP\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/v2/logs/{id}\x12\xd0\x01\n" +
+	"\rGetLogContext\x12\x1c.svc.v2.GetLogContextRequest\x1a\x12.svc.v2.LogContext\"\x8c\x01\xf2\xf9\x18k\n" +
+	"\rgetLogContext\x12\x04logs\x18\x012\x15ParameterInvalidError2\x11LogIdInvalidError2\x10LogNotFoundError2\x14LogQueryInvalidErrorP\x01\x82\xd3\xe4\x93\x02\x17\x12\x15/v2/logs/{id}/context\x12\xf1\x01\n" +
 	"\x11SearchLogPatterns\x12 .svc.v2.SearchLogPatternsRequest\x1a\x16.svc.v2.LogPatternList\"\xa1\x01\xf2\xf9\x18z\n" +
 	"\x11searchLogPatterns\x12\x04logs\x18\x012\x15TimeRangeInvalidError2\x1bTelemetryRangeTooLargeError2\x14LogQueryInvalidErrorJ\x11mine_log_patternsP\x01\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/v2/logs/patterns/search\x12\xd1\x01\n" +
 	"\x0fSearchLogFacets\x12\x1e.svc.v2.SearchLogFacetsRequest\x1a\x11.svc.v2.FacetList\"\x8a\x01\xf2\xf9\x18e\n" +
@@ -609,56 +709,61 @@ func file_svc_v2_logs_proto_rawDescGZIP() []byte {
 	return file_svc_v2_logs_proto_rawDescData
 }
 
-var file_svc_v2_logs_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_svc_v2_logs_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_svc_v2_logs_proto_goTypes = []any{
 	(*SearchLogsRequest)(nil),         // 0: svc.v2.SearchLogsRequest
 	(*SearchLogFacetsRequest)(nil),    // 1: svc.v2.SearchLogFacetsRequest
 	(*SearchLogPatternsRequest)(nil),  // 2: svc.v2.SearchLogPatternsRequest
 	(*SearchLogsResponse)(nil),        // 3: svc.v2.SearchLogsResponse
 	(*Log)(nil),                       // 4: svc.v2.Log
-	nil,                               // 5: svc.v2.Log.LogAttributesEntry
-	nil,                               // 6: svc.v2.Log.ResourceAttributesEntry
-	(*timestamppb.Timestamp)(nil),     // 7: google.protobuf.Timestamp
-	(*LogFilters)(nil),                // 8: svc.v2.LogFilters
-	(*GetLogRequest)(nil),             // 9: svc.v2.GetLogRequest
-	(*QueryLogTimeseriesRequest)(nil), // 10: svc.v2.QueryLogTimeseriesRequest
-	(*QueryLogBreakdownRequest)(nil),  // 11: svc.v2.QueryLogBreakdownRequest
-	(*LogPatternList)(nil),            // 12: svc.v2.LogPatternList
-	(*FacetList)(nil),                 // 13: svc.v2.FacetList
-	(*LogTimeseries)(nil),             // 14: svc.v2.LogTimeseries
-	(*LogBreakdown)(nil),              // 15: svc.v2.LogBreakdown
+	(*LogContext)(nil),                // 5: svc.v2.LogContext
+	nil,                               // 6: svc.v2.Log.LogAttributesEntry
+	nil,                               // 7: svc.v2.Log.ResourceAttributesEntry
+	(*timestamppb.Timestamp)(nil),     // 8: google.protobuf.Timestamp
+	(*LogFilters)(nil),                // 9: svc.v2.LogFilters
+	(*GetLogRequest)(nil),             // 10: svc.v2.GetLogRequest
+	(*GetLogContextRequest)(nil),      // 11: svc.v2.GetLogContextRequest
+	(*QueryLogTimeseriesRequest)(nil), // 12: svc.v2.QueryLogTimeseriesRequest
+	(*QueryLogBreakdownRequest)(nil),  // 13: svc.v2.QueryLogBreakdownRequest
+	(*LogPatternList)(nil),            // 14: svc.v2.LogPatternList
+	(*FacetList)(nil),                 // 15: svc.v2.FacetList
+	(*LogTimeseries)(nil),             // 16: svc.v2.LogTimeseries
+	(*LogBreakdown)(nil),              // 17: svc.v2.LogBreakdown
 }
 var file_svc_v2_logs_proto_depIdxs = []int32{
-	7,  // 0: svc.v2.SearchLogsRequest.start_time:type_name -> google.protobuf.Timestamp
-	7,  // 1: svc.v2.SearchLogsRequest.end_time:type_name -> google.protobuf.Timestamp
-	8,  // 2: svc.v2.SearchLogsRequest.filters:type_name -> svc.v2.LogFilters
-	7,  // 3: svc.v2.SearchLogFacetsRequest.start_time:type_name -> google.protobuf.Timestamp
-	7,  // 4: svc.v2.SearchLogFacetsRequest.end_time:type_name -> google.protobuf.Timestamp
-	8,  // 5: svc.v2.SearchLogFacetsRequest.filters:type_name -> svc.v2.LogFilters
-	7,  // 6: svc.v2.SearchLogPatternsRequest.start_time:type_name -> google.protobuf.Timestamp
-	7,  // 7: svc.v2.SearchLogPatternsRequest.end_time:type_name -> google.protobuf.Timestamp
-	8,  // 8: svc.v2.SearchLogPatternsRequest.filters:type_name -> svc.v2.LogFilters
+	8,  // 0: svc.v2.SearchLogsRequest.start_time:type_name -> google.protobuf.Timestamp
+	8,  // 1: svc.v2.SearchLogsRequest.end_time:type_name -> google.protobuf.Timestamp
+	9,  // 2: svc.v2.SearchLogsRequest.filters:type_name -> svc.v2.LogFilters
+	8,  // 3: svc.v2.SearchLogFacetsRequest.start_time:type_name -> google.protobuf.Timestamp
+	8,  // 4: svc.v2.SearchLogFacetsRequest.end_time:type_name -> google.protobuf.Timestamp
+	9,  // 5: svc.v2.SearchLogFacetsRequest.filters:type_name -> svc.v2.LogFilters
+	8,  // 6: svc.v2.SearchLogPatternsRequest.start_time:type_name -> google.protobuf.Timestamp
+	8,  // 7: svc.v2.SearchLogPatternsRequest.end_time:type_name -> google.protobuf.Timestamp
+	9,  // 8: svc.v2.SearchLogPatternsRequest.filters:type_name -> svc.v2.LogFilters
 	4,  // 9: svc.v2.SearchLogsResponse.data:type_name -> svc.v2.Log
-	7,  // 10: svc.v2.Log.timestamp:type_name -> google.protobuf.Timestamp
-	5,  // 11: svc.v2.Log.log_attributes:type_name -> svc.v2.Log.LogAttributesEntry
-	6,  // 12: svc.v2.Log.resource_attributes:type_name -> svc.v2.Log.ResourceAttributesEntry
-	0,  // 13: svc.v2.LogsService.SearchLogs:input_type -> svc.v2.SearchLogsRequest
-	9,  // 14: svc.v2.LogsService.GetLog:input_type -> svc.v2.GetLogRequest
-	2,  // 15: svc.v2.LogsService.SearchLogPatterns:input_type -> svc.v2.SearchLogPatternsRequest
-	1,  // 16: svc.v2.LogsService.SearchLogFacets:input_type -> svc.v2.SearchLogFacetsRequest
-	10, // 17: svc.v2.LogsService.QueryLogTimeseries:input_type -> svc.v2.QueryLogTimeseriesRequest
-	11, // 18: svc.v2.LogsService.QueryLogBreakdown:input_type -> svc.v2.QueryLogBreakdownRequest
-	3,  // 19: svc.v2.LogsService.SearchLogs:output_type -> svc.v2.SearchLogsResponse
-	4,  // 20: svc.v2.LogsService.GetLog:output_type -> svc.v2.Log
-	12, // 21: svc.v2.LogsService.SearchLogPatterns:output_type -> svc.v2.LogPatternList
-	13, // 22: svc.v2.LogsService.SearchLogFacets:output_type -> svc.v2.FacetList
-	14, // 23: svc.v2.LogsService.QueryLogTimeseries:output_type -> svc.v2.LogTimeseries
-	15, // 24: svc.v2.LogsService.QueryLogBreakdown:output_type -> svc.v2.LogBreakdown
-	19, // [19:25] is the sub-list for method output_type
-	13, // [13:19] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	8,  // 10: svc.v2.Log.timestamp:type_name -> google.protobuf.Timestamp
+	6,  // 11: svc.v2.Log.log_attributes:type_name -> svc.v2.Log.LogAttributesEntry
+	7,  // 12: svc.v2.Log.resource_attributes:type_name -> svc.v2.Log.ResourceAttributesEntry
+	4,  // 13: svc.v2.LogContext.data:type_name -> svc.v2.Log
+	0,  // 14: svc.v2.LogsService.SearchLogs:input_type -> svc.v2.SearchLogsRequest
+	10, // 15: svc.v2.LogsService.GetLog:input_type -> svc.v2.GetLogRequest
+	11, // 16: svc.v2.LogsService.GetLogContext:input_type -> svc.v2.GetLogContextRequest
+	2,  // 17: svc.v2.LogsService.SearchLogPatterns:input_type -> svc.v2.SearchLogPatternsRequest
+	1,  // 18: svc.v2.LogsService.SearchLogFacets:input_type -> svc.v2.SearchLogFacetsRequest
+	12, // 19: svc.v2.LogsService.QueryLogTimeseries:input_type -> svc.v2.QueryLogTimeseriesRequest
+	13, // 20: svc.v2.LogsService.QueryLogBreakdown:input_type -> svc.v2.QueryLogBreakdownRequest
+	3,  // 21: svc.v2.LogsService.SearchLogs:output_type -> svc.v2.SearchLogsResponse
+	4,  // 22: svc.v2.LogsService.GetLog:output_type -> svc.v2.Log
+	5,  // 23: svc.v2.LogsService.GetLogContext:output_type -> svc.v2.LogContext
+	14, // 24: svc.v2.LogsService.SearchLogPatterns:output_type -> svc.v2.LogPatternList
+	15, // 25: svc.v2.LogsService.SearchLogFacets:output_type -> svc.v2.FacetList
+	16, // 26: svc.v2.LogsService.QueryLogTimeseries:output_type -> svc.v2.LogTimeseries
+	17, // 27: svc.v2.LogsService.QueryLogBreakdown:output_type -> svc.v2.LogBreakdown
+	21, // [21:28] is the sub-list for method output_type
+	14, // [14:21] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_logs_proto_init() }
@@ -676,7 +781,7 @@ func file_svc_v2_logs_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_svc_v2_logs_proto_rawDesc), len(file_svc_v2_logs_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -21,6 +21,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	LogsService_SearchLogs_FullMethodName         = "/svc.v2.LogsService/SearchLogs"
 	LogsService_GetLog_FullMethodName             = "/svc.v2.LogsService/GetLog"
+	LogsService_GetLogContext_FullMethodName      = "/svc.v2.LogsService/GetLogContext"
 	LogsService_SearchLogPatterns_FullMethodName  = "/svc.v2.LogsService/SearchLogPatterns"
 	LogsService_SearchLogFacets_FullMethodName    = "/svc.v2.LogsService/SearchLogFacets"
 	LogsService_QueryLogTimeseries_FullMethodName = "/svc.v2.LogsService/QueryLogTimeseries"
@@ -35,12 +36,16 @@ const (
 type LogsServiceClient interface {
 	// Search logs.
 	//
-	// Returns log records of a window of at most 7 days that match every filter, latest first.
+	// Returns log records of a window of at most 7 days that match every filter, latest first or earliest first.
 	SearchLogs(ctx context.Context, in *SearchLogsRequest, opts ...grpc.CallOption) (*SearchLogsResponse, error)
 	// Get a log record.
 	//
 	// Returns one log record by the id that a search returned.
 	GetLog(ctx context.Context, in *GetLogRequest, opts ...grpc.CallOption) (*Log, error)
+	// Get the context of a log record.
+	//
+	// Returns the records before and after a record in order of time, of the same service, pod, instance or trace and at most an hour away.
+	GetLogContext(ctx context.Context, in *GetLogContextRequest, opts ...grpc.CallOption) (*LogContext, error)
 	// Find log patterns.
 	//
 	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
@@ -85,6 +90,16 @@ func (c *logsServiceClient) GetLog(ctx context.Context, in *GetLogRequest, opts 
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(Log)
 	err := c.cc.Invoke(ctx, LogsService_GetLog_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *logsServiceClient) GetLogContext(ctx context.Context, in *GetLogContextRequest, opts ...grpc.CallOption) (*LogContext, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LogContext)
+	err := c.cc.Invoke(ctx, LogsService_GetLogContext_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +154,16 @@ func (c *logsServiceClient) QueryLogBreakdown(ctx context.Context, in *QueryLogB
 type LogsServiceServer interface {
 	// Search logs.
 	//
-	// Returns log records of a window of at most 7 days that match every filter, latest first.
+	// Returns log records of a window of at most 7 days that match every filter, latest first or earliest first.
 	SearchLogs(context.Context, *SearchLogsRequest) (*SearchLogsResponse, error)
 	// Get a log record.
 	//
 	// Returns one log record by the id that a search returned.
 	GetLog(context.Context, *GetLogRequest) (*Log, error)
+	// Get the context of a log record.
+	//
+	// Returns the records before and after a record in order of time, of the same service, pod, instance or trace and at most an hour away.
+	GetLogContext(context.Context, *GetLogContextRequest) (*LogContext, error)
 	// Find log patterns.
 	//
 	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
@@ -180,6 +199,9 @@ func (UnimplementedLogsServiceServer) SearchLogs(context.Context, *SearchLogsReq
 }
 func (UnimplementedLogsServiceServer) GetLog(context.Context, *GetLogRequest) (*Log, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetLog not implemented")
+}
+func (UnimplementedLogsServiceServer) GetLogContext(context.Context, *GetLogContextRequest) (*LogContext, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetLogContext not implemented")
 }
 func (UnimplementedLogsServiceServer) SearchLogPatterns(context.Context, *SearchLogPatternsRequest) (*LogPatternList, error) {
 	return nil, status.Error(codes.Unimplemented, "method SearchLogPatterns not implemented")
@@ -246,6 +268,24 @@ func _LogsService_GetLog_Handler(srv interface{}, ctx context.Context, dec func(
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(LogsServiceServer).GetLog(ctx, req.(*GetLogRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LogsService_GetLogContext_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetLogContextRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LogsServiceServer).GetLogContext(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LogsService_GetLogContext_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LogsServiceServer).GetLogContext(ctx, req.(*GetLogContextRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -336,6 +376,10 @@ var LogsService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetLog",
 			Handler:    _LogsService_GetLog_Handler,
+		},
+		{
+			MethodName: "GetLogContext",
+			Handler:    _LogsService_GetLogContext_Handler,
 		},
 		{
 			MethodName: "SearchLogPatterns",

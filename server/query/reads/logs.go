@@ -2,6 +2,7 @@ package reads
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/svc-observability/svc/server/limits"
@@ -11,9 +12,10 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// LogSearch asks for the latest records of a window, or of a slice of a window.
+// LogSearch asks for the latest records of a window, or of a slice of a window; or for the earliest.
 type LogSearch struct {
-	Window query.Window
+	Window    query.Window
+	Ascending bool
 	// Before continues a search: it keeps only records that come after this one in the order of the results.
 	Before *paging.LogKey
 	Filter query.Filter
@@ -46,16 +48,36 @@ const recordHash = `lower(hex(sipHash128(Timestamp, ObservedTimestamp, TraceId, 
             mapKeys(ScopeAttributes), mapValues(ScopeAttributes), mapKeys(ResourceAttributes), mapValues(ResourceAttributes),
             mapKeys(LogAttributes), mapValues(LogAttributes))))`
 
-// LogHorizon gives one LogHorizonRow. It takes the latest Limit matching records after Before in a slice of time and gives the
-// time of the earliest one. A page cannot reach further back than that. It reads only times and the columns of the filters.
+// logDirection has the operators of one order of time.
+type logDirection struct {
+	after, atOrAfter string // of a place that comes after another in the order of the results
+	within, farthest string // of the records that come before a horizon, and of the horizon
+	descending       string
+	horizon          string
+}
+
+func (s LogSearch) direction() logDirection {
+	if s.Ascending {
+		return logDirection{after: ">", atOrAfter: ">=", within: "<=", farthest: "max", horizon: "toStartOfSecond(Timestamp), Timestamp"}
+	}
+	return logDirection{after: "<", atOrAfter: "<=", within: ">=", farthest: "min", descending: " DESC", horizon: latestFirst}
+}
+
+// order is the total order of SearchLogs.
+func (d logDirection) order() string {
+	return strings.NewReplacer("|", d.descending).Replace("Timestamp|, ServiceName|, TraceId|, SpanId|, Record|, Copy")
+}
+
+// LogHorizon gives one LogHorizonRow. It takes the first Limit matching records after Before in a slice of time and gives the
+// time of the last one. A page cannot reach further than that. It reads only times and the columns of the filters.
 func LogHorizon(s LogSearch) sqlbuild.Statement {
-	b := &sqlbuild.Builder{}
+	b, d := &sqlbuild.Builder{}, s.direction()
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", s.Window.Start), "Timestamp <= "+b.Time("end", s.Window.End))
 	if s.Before != nil {
-		c.Add("Timestamp < %s", b.Time("before_time", s.Before.Timestamp))
+		c.Add("Timestamp %s %s", d.after, b.Time("before_time", s.Before.Timestamp))
 	}
 	c = c.With(query.FilterSQL(b, query.Logs, s.Filter)...)
-	return b.Statement(fmt.Sprintf(`SELECT min(Timestamp) AS Horizon, count() AS Records
+	return b.Statement(fmt.Sprintf(`SELECT %s(Timestamp) AS Horizon, count() AS Records
 FROM
 (
     SELECT Timestamp
@@ -63,7 +85,7 @@ FROM
     WHERE %s
     ORDER BY %s
     LIMIT %s
-)`, c.Join(8), latestFirst, b.Bind("limit", "UInt32", int64(s.Limit))))
+)`, d.farthest, c.Join(8), d.horizon, b.Bind("limit", "UInt32", int64(s.Limit))))
 }
 
 // LogHorizonRow is the row of LogHorizon.
@@ -75,34 +97,38 @@ type LogHorizonRow struct {
 // logRowColumns are the columns of the table that LogRow holds.
 var logRowColumns = tableColumns[LogRow]("Record", "Copy", "Matching")
 
-// logOrder is the total order of SearchLogs. logBytes is about the memory that a record takes.
-const (
-	logOrder = "Timestamp DESC, ServiceName DESC, TraceId DESC, SpanId DESC, Record DESC, Copy"
-	logBytes = "byteSize(Body, LogAttributes, ResourceAttributes)"
-)
+// logBytes is about the memory that a record takes.
+const logBytes = "byteSize(Body, LogAttributes, ResourceAttributes)"
 
-// SearchLogs gives LogRow rows, latest first, from a window that reaches back to LogHorizon. The order is total: records of equal
+// SearchLogs gives LogRow rows, latest or earliest first, from a window that reaches to LogHorizon. The order is total: records of equal
 // time are ordered by service, ids and the hash of the record, and equal records by their copy number. The hash needs every
 // column. The query therefore first orders by the cheaper columns, to find the few records that need a hash. The rows end when
 // they reach the size limits.AnswerRows. There is at least one.
 func SearchLogs(s LogSearch) sqlbuild.Statement {
-	b := &sqlbuild.Builder{}
+	b, d := &sqlbuild.Builder{}, s.direction()
 	const key = "(Timestamp, ServiceName, TraceId, SpanId)"
 	matching := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", s.Window.Start), "Timestamp <= "+b.Time("end", s.Window.End))
 	matching = matching.With(query.FilterSQL(b, query.Logs, s.Filter)...)
 
 	limit := b.Bind("limit", "UInt32", int64(s.Limit))
-	older, page := matching, ""
+	older, page, here := matching, "", ""
 	if k := s.Before; k != nil {
 		at, service := b.Time("before_time", k.Timestamp), b.Bind("before_service", "String", k.Service)
 		trace, span := b.Bind("before_trace", "String", k.TraceID), b.Bind("before_span", "String", k.SpanID)
 		before := fmt.Sprintf("(%s, %s, %s, %s)", at, service, trace, span)
-		older = matching.With("Timestamp <= "+at, key+" < "+before)
-		matching = matching.With("Timestamp <= "+at, key+" <= "+before)
+		older = matching.With("Timestamp "+d.atOrAfter+" "+at, key+" "+d.after+" "+before)
+		matching = matching.With("Timestamp "+d.atOrAfter+" "+at, key+" "+d.atOrAfter+" "+before)
+		if s.Ascending { // the horizon of no record is 1970, which is before all records with this key
+			here = key + " = " + before + " OR "
+		}
 		whole := fmt.Sprintf("(%s, %s, %s, %s, %s)", at, service, trace, span, b.Bind("before_record", "String", k.Record))
-		page = fmt.Sprintf(`WHERE (Timestamp, ServiceName, TraceId, SpanId, Record) < %[1]s
+		page = fmt.Sprintf(`WHERE (Timestamp, ServiceName, TraceId, SpanId, Record) %[3]s %[1]s
         OR (Timestamp, ServiceName, TraceId, SpanId, Record) = %[1]s AND Copy > %[2]s
-    `, whole, b.Bind("before_copy", "UInt64", int64(k.Copy)))
+    `, whole, b.Bind("before_copy", "UInt64", int64(k.Copy)), d.after)
+	}
+	closed := ""
+	if here != "" {
+		here, closed = "("+here, ")"
 	}
 	sql := fmt.Sprintf(`SELECT
     %[6]s, Record, Copy, Matching
@@ -125,20 +151,20 @@ FROM
                 %[1]s AS Record
             FROM logs
             WHERE %[2]s
-                AND %[7]s >= (
-                    SELECT min(Key) FROM (
+                AND %[11]s%[7]s %[12]s (
+                    SELECT %[13]s(Key) FROM (
                         SELECT %[7]s AS Key FROM logs
                         WHERE %[3]s
-                        ORDER BY Key DESC
-                        LIMIT %[4]s))
+                        ORDER BY Key%[14]s
+                        LIMIT %[4]s))%[15]s
         )
     )
     %[5]sORDER BY %[8]s
     LIMIT %[4]s
 )
 WHERE Bytes <= %[10]s OR Place = 1
-ORDER BY %[8]s`, recordHash, matching.Join(16), older.Join(26), limit, page, logRowColumns, key, logOrder, logBytes,
-		b.Bind("bytes", "UInt64", int64(limits.AnswerRows)))
+ORDER BY %[8]s`, recordHash, matching.Join(16), older.Join(26), limit, page, logRowColumns, key, d.order(), logBytes,
+		b.Bind("bytes", "UInt64", int64(limits.AnswerRows)), here, d.within, d.farthest, d.descending, closed)
 	return b.Statement(sql)
 }
 

@@ -23,7 +23,7 @@ alert_check_points alert_check_points_by_hour alert_checks alert_checks_filtered
 attribute_values attribute_values_metrics attribute_values_rollup attribute_values_where call_hour_counts counted_calls demo_funnel_groups demo_setup_values differences_logs differences_sessions error_groups_filtered error_groups_where
 error_points error_samples error_split error_stacks error_stacks_logged error_versions funnel funnel_by_attribute funnel_groups funnel_leavers gauge_changes level_changes
 list_metrics_filtered list_services_filtered log_facets_filtered log_record log_sample log_shapes matching_traces path_links_narrow path_nodes path_nodes_narrow
-product_event_names_filtered release_commits scrape_checks search_logs_filtered search_product_events_filtered search_sessions_filtered
+product_event_names_filtered release_commits scrape_checks search_logs_earliest_page search_logs_filtered search_product_events_filtered search_sessions_filtered
 search_spans_longest search_spans_page search_traces_filtered session_facets session_manifest session_timeline_filtered sessions_of_trace setup_links setup_metrics
 setup_restarts setup_values span_near stacks_of_a_program trace_distribution_filtered trace_facets_filtered trace_skeleton_filtered trace_spans_near`
 
@@ -100,6 +100,7 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 		"demo_setup_values":       SetupValues(w, 1),
 		"demo_traces":             SearchTraces(TraceSearch{Slice: w, Limit: 50, Filter: service}),
 		"demo_trace_distribution": Distribution(w, query.And(service, match(query.Builtin, "span.kind", query.OpEqual, "Server")), 5*time.Minute),
+		"demo_logs_earliest":      SearchLogs(LogSearch{Window: w, Limit: 50, Filter: service, Ascending: true}),
 		"demo_spans":              SearchSpans(SpanSearch{Window: w, Limit: 50, Filter: service, Columns: []query.Field{{Key: "span.kind"}}}),
 		"demo_spans_longest":      SearchSpans(SpanSearch{Window: w, Limit: 50, ByDuration: true}),
 		"demo_duration_horizon":   DurationHorizon(SpanSearch{Window: w, Limit: 50}),

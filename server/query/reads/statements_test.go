@@ -169,6 +169,11 @@ func cases() map[string]sqlbuild.Statement {
 		"search_logs_page": SearchLogs(LogSearch{Window: w, Limit: 21, Before: &paging.LogKey{
 			Timestamp: start, Service: marker, TraceID: marker, SpanID: marker, Record: marker, Copy: 2,
 		}}),
+		"search_logs_earliest": SearchLogs(LogSearch{Window: w, Limit: 21, Ascending: true}),
+		"search_logs_earliest_page": SearchLogs(LogSearch{Window: w, Limit: 21, Ascending: true, Filter: service, Before: &paging.LogKey{
+			Timestamp: start, Service: marker, TraceID: marker, SpanID: marker, Record: marker, Copy: 2,
+		}}),
+		"log_horizon_earliest": LogHorizon(LogSearch{Window: w, Limit: 21, Ascending: true, Before: &paging.LogKey{Timestamp: start}, Filter: service}),
 		"search_logs_filtered": SearchLogs(LogSearch{Window: w, Limit: 21, Filter: logFilter(value)}),
 	}
 	maps.Copy(all, activityCases(w, value, everyOperator()))

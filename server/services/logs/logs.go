@@ -30,7 +30,7 @@ func New(w read.Warehouse, e *engine.Engine) *Service {
 	return &Service{warehouse: w, engine: e, wholeSample: wholeSample, exactRecords: exactRecords}
 }
 
-// SearchLogs finds the latest records of a window.
+// SearchLogs finds the latest or the earliest records of a window.
 func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) (*svcv2.SearchLogsResponse, error) {
 	org, err := read.Org(ctx)
 	if err != nil {
@@ -41,7 +41,8 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 		return nil, err
 	}
 	limit := paging.Limit(req.Limit)
-	before, err := paging.ParseLog(req.Cursor)
+	ascending := req.GetOrder() == "asc"
+	before, err := paging.ParseLog(req.Cursor, ascending)
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +50,12 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.latest(ctx, org, reads.LogSearch{Window: window, Before: before, Filter: filter, Limit: limit + 1})
+	rows, err := s.walk(ctx, org, reads.LogSearch{Window: window, Ascending: ascending, Before: before, Filter: filter, Limit: limit + 1})
 	if err != nil {
 		return nil, err
 	}
 	cursor := func(last reads.LogRow) string {
-		return paging.FormatLog(paging.LogKey{
-			Timestamp: last.Timestamp, Service: last.ServiceName, TraceID: last.TraceID, SpanID: last.SpanID, Record: last.Record, Copy: last.Copy,
-		})
+		return paging.FormatLog(placeOf(last, ascending))
 	}
 	short := len(rows) <= limit && cut(rows)
 	rows, next := paging.CutAfter(limit, rows, cursor)
@@ -75,43 +74,56 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 	return res, nil
 }
 
+func placeOf(r reads.LogRow, ascending bool) paging.LogKey {
+	return paging.LogKey{
+		Ascending: ascending, Timestamp: r.Timestamp, Service: r.ServiceName, TraceID: r.TraceID, SpanID: r.SpanID, Record: r.Record, Copy: r.Copy,
+	}
+}
+
 // cut reports whether the rows end early because of limits.AnswerRows. The page is then shorter, and more pages follow. If the
 // statement gave as many rows as it may, further rows of the same time can follow.
 func cut(rows []reads.LogRow) bool { return len(rows) > 0 && rows[0].Matching > uint64(len(rows)) }
 
-// latest first reads the page from the last slice of the window, which usually holds all of it. Otherwise it walks further back
-// in slices. It reads only times until it knows how far back the page reaches, and then reads the page. A search for the latest
-// 20 records of a busy week thus costs a read of its last minutes and of 20 records.
-func (s *Service) latest(ctx context.Context, org principal.OrgID, search reads.LogSearch) ([]reads.LogRow, error) {
-	if k := search.Before; k != nil && k.Timestamp.Before(search.Window.End) {
+// walk first reads the page from the first slice of the window in the order of the search, which usually holds all of it. Otherwise it
+// walks further in slices. It reads only times until it knows how far the page reaches, and then reads the page. A search for the latest 20
+// records of a busy week thus costs a read of its last minutes and of 20 records.
+func (s *Service) walk(ctx context.Context, org principal.OrgID, search reads.LogSearch) ([]reads.LogRow, error) {
+	switch k := search.Before; {
+	case k == nil:
+	case search.Ascending && k.Timestamp.After(search.Window.Start):
+		search.Window.Start = k.Timestamp
+	case !search.Ascending && k.Timestamp.Before(search.Window.End):
 		search.Window.End = k.Timestamp
 	}
-	if search.Window.End.Before(search.Window.Start) {
+	all, slice := search.Window, search
+	if all.End.Before(all.Start) {
 		return nil, nil
 	}
-	slice, first := search, search.Window.Start
-	length := search.Window.FirstSlice()
-	slice.Window = search.Window.Last(length)
+	var rest query.Window
+	length := all.FirstSlice()
+	slice.Window, rest = all.Split(length, search.Ascending)
 	rows, err := read.All[reads.LogRow](ctx, s.warehouse, org, reads.SearchLogs(slice))
-	if err != nil || len(rows) == search.Limit || cut(rows) || slice.Window.Start.Equal(first) {
+	if err != nil || len(rows) == search.Limit || cut(rows) || rest.End.Before(rest.Start) {
 		return rows, err
 	}
 	more := false // whether there may be more than the rows of that slice
 	slice.Limit -= len(rows)
-	slice.Window.End = slice.Window.Start.Add(-1)
 	length = nextSlice(length, length, len(rows), slice.Limit)
-	for slice.Limit > 0 && !slice.Window.End.Before(first) {
-		slice.Window = query.Window{Start: first, End: slice.Window.End}.Last(length)
+	for slice.Limit > 0 && !rest.End.Before(rest.Start) {
+		slice.Window, rest = rest.Split(length, search.Ascending)
 		found, err := read.One[reads.LogHorizonRow](ctx, s.warehouse, org, reads.LogHorizon(slice))
 		if err != nil {
 			return nil, err
 		}
-		if found.Records > 0 {
+		switch {
+		case found.Records == 0:
+		case search.Ascending:
+			search.Window.End, more = found.Horizon, true
+		default:
 			search.Window.Start, more = found.Horizon, true
 		}
 		slice.Limit -= int(found.Records)
-		slice.Window.End = slice.Window.Start.Add(-1)
-		length = nextSlice(length, search.Window.End.Sub(slice.Window.Start), search.Limit-slice.Limit, slice.Limit)
+		length = nextSlice(length, all.Length()-rest.Length(), search.Limit-slice.Limit, slice.Limit)
 	}
 	if !more {
 		return rows, nil

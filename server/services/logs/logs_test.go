@@ -179,16 +179,19 @@ func TestSearchPagesThroughTies(t *testing.T) {
 	for _, r := range records {
 		want[fmt.Sprint(r.at.UnixNano(), r.service, r.body, r.attributes)]++
 	}
-	for _, limit := range []int32{1, 3, 7, 100} {
-		got := map[string]int{}
+	for i, limit := range []int32{1, 3, 7, 100, 1, 3, 7, 100} {
+		got, order := map[string]int{}, []string{"desc", "asc"}[i/4]
 		var cursor *string
 		last := warehousetest.Noon().Add(time.Hour)
+		if order == "asc" {
+			last = warehousetest.Noon().Add(-time.Hour)
+		}
 		for page := 0; ; page++ {
 			if page > len(records) {
 				t.Fatal("the pages do not end")
 			}
 			res, err := s.SearchLogs(warehousetest.As(t.Context(), org), &svcv2.SearchLogsRequest{
-				StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(4)), Limit: &limit, Cursor: cursor,
+				StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(4)), Limit: &limit, Cursor: cursor, Order: &order,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -196,8 +199,8 @@ func TestSearchPagesThroughTies(t *testing.T) {
 			for _, l := range res.GetData() {
 				at := l.GetTimestamp().AsTime()
 				got[fmt.Sprint(at.UnixNano(), l.GetServiceName(), l.GetBody(), l.GetLogAttributes())]++
-				if at.After(last) {
-					t.Fatal("the order is not descending")
+				if at.After(last) == (order == "desc") && !at.Equal(last) {
+					t.Fatal("the order is not " + order)
 				}
 				last = at
 			}
@@ -209,7 +212,7 @@ func TestSearchPagesThroughTies(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("limit %d: records (-want +got):\n%s", limit, diff)
+			t.Errorf("%s, limit %d: records (-want +got):\n%s", order, limit, diff)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -24,22 +25,31 @@ func (s *Service) GetLog(ctx context.Context, req *svcv2.GetLogRequest) (*svcv2.
 	if err != nil {
 		return nil, err
 	}
-	at, record, err := parseID(req.GetId())
-	if err != nil {
-		return nil, apierr.New(apierr.LogIdInvalid, "id is not the id of a log record: "+err.Error()+".", apierr.Param("id"))
-	}
-	rows, err := read.All[reads.LogRow](ctx, s.warehouse, org, reads.LogRecord(at, record))
+	row, err := s.record(ctx, org, req.GetId())
 	if err != nil {
 		return nil, err
 	}
+	return toProto(row)
+}
+
+// record reads the record with an id. Without one, the error is that of a caller.
+func (s *Service) record(ctx context.Context, org principal.OrgID, id string) (row reads.LogRow, err error) {
+	at, record, err := parseID(id)
+	if err != nil {
+		return row, apierr.New(apierr.LogIdInvalid, "id is not the id of a log record: "+err.Error()+".", apierr.Param("id"))
+	}
+	rows, err := read.All[reads.LogRow](ctx, s.warehouse, org, reads.LogRecord(at, record))
+	if err != nil {
+		return row, err
+	}
 	if len(rows) == 0 {
-		return nil, apierr.New(
+		return row, apierr.New(
 			apierr.LogNotFound,
 			"This organization has no log record with this id. Log records are kept for "+limits.Days(limits.LogRetention)+".",
 			apierr.Param("id"),
 		)
 	}
-	return toProto(rows[0])
+	return rows[0], nil
 }
 
 var errNoRecord = errors.New("it does not name a time and a record")

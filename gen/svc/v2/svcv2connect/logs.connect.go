@@ -37,6 +37,9 @@ const (
 	LogsServiceSearchLogsProcedure = "/svc.v2.LogsService/SearchLogs"
 	// LogsServiceGetLogProcedure is the fully-qualified name of the LogsService's GetLog RPC.
 	LogsServiceGetLogProcedure = "/svc.v2.LogsService/GetLog"
+	// LogsServiceGetLogContextProcedure is the fully-qualified name of the LogsService's GetLogContext
+	// RPC.
+	LogsServiceGetLogContextProcedure = "/svc.v2.LogsService/GetLogContext"
 	// LogsServiceSearchLogPatternsProcedure is the fully-qualified name of the LogsService's
 	// SearchLogPatterns RPC.
 	LogsServiceSearchLogPatternsProcedure = "/svc.v2.LogsService/SearchLogPatterns"
@@ -55,12 +58,16 @@ const (
 type LogsServiceClient interface {
 	// Search logs.
 	//
-	// Returns log records of a window of at most 7 days that match every filter, latest first.
+	// Returns log records of a window of at most 7 days that match every filter, latest first or earliest first.
 	SearchLogs(context.Context, *v2.SearchLogsRequest) (*v2.SearchLogsResponse, error)
 	// Get a log record.
 	//
 	// Returns one log record by the id that a search returned.
 	GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error)
+	// Get the context of a log record.
+	//
+	// Returns the records before and after a record in order of time, of the same service, pod, instance or trace and at most an hour away.
+	GetLogContext(context.Context, *v2.GetLogContextRequest) (*v2.LogContext, error)
 	// Find log patterns.
 	//
 	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
@@ -106,6 +113,12 @@ func NewLogsServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(logsServiceMethods.ByName("GetLog")),
 			connect.WithClientOptions(opts...),
 		),
+		getLogContext: connect.NewClient[v2.GetLogContextRequest, v2.LogContext](
+			httpClient,
+			baseURL+LogsServiceGetLogContextProcedure,
+			connect.WithSchema(logsServiceMethods.ByName("GetLogContext")),
+			connect.WithClientOptions(opts...),
+		),
 		searchLogPatterns: connect.NewClient[v2.SearchLogPatternsRequest, v2.LogPatternList](
 			httpClient,
 			baseURL+LogsServiceSearchLogPatternsProcedure,
@@ -137,6 +150,7 @@ func NewLogsServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 type logsServiceClient struct {
 	searchLogs         *connect.Client[v2.SearchLogsRequest, v2.SearchLogsResponse]
 	getLog             *connect.Client[v2.GetLogRequest, v2.Log]
+	getLogContext      *connect.Client[v2.GetLogContextRequest, v2.LogContext]
 	searchLogPatterns  *connect.Client[v2.SearchLogPatternsRequest, v2.LogPatternList]
 	searchLogFacets    *connect.Client[v2.SearchLogFacetsRequest, v2.FacetList]
 	queryLogTimeseries *connect.Client[v2.QueryLogTimeseriesRequest, v2.LogTimeseries]
@@ -155,6 +169,15 @@ func (c *logsServiceClient) SearchLogs(ctx context.Context, req *v2.SearchLogsRe
 // GetLog calls svc.v2.LogsService.GetLog.
 func (c *logsServiceClient) GetLog(ctx context.Context, req *v2.GetLogRequest) (*v2.Log, error) {
 	response, err := c.getLog.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetLogContext calls svc.v2.LogsService.GetLogContext.
+func (c *logsServiceClient) GetLogContext(ctx context.Context, req *v2.GetLogContextRequest) (*v2.LogContext, error) {
+	response, err := c.getLogContext.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -201,12 +224,16 @@ func (c *logsServiceClient) QueryLogBreakdown(ctx context.Context, req *v2.Query
 type LogsServiceHandler interface {
 	// Search logs.
 	//
-	// Returns log records of a window of at most 7 days that match every filter, latest first.
+	// Returns log records of a window of at most 7 days that match every filter, latest first or earliest first.
 	SearchLogs(context.Context, *v2.SearchLogsRequest) (*v2.SearchLogsResponse, error)
 	// Get a log record.
 	//
 	// Returns one log record by the id that a search returned.
 	GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error)
+	// Get the context of a log record.
+	//
+	// Returns the records before and after a record in order of time, of the same service, pod, instance or trace and at most an hour away.
+	GetLogContext(context.Context, *v2.GetLogContextRequest) (*v2.LogContext, error)
 	// Find log patterns.
 	//
 	// Returns the common patterns of the records of a window of at most 24 hours, most frequent first. Records with the same fixed
@@ -248,6 +275,12 @@ func NewLogsServiceHandler(svc LogsServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(logsServiceMethods.ByName("GetLog")),
 		connect.WithHandlerOptions(opts...),
 	)
+	logsServiceGetLogContextHandler := connect.NewUnaryHandlerSimple(
+		LogsServiceGetLogContextProcedure,
+		svc.GetLogContext,
+		connect.WithSchema(logsServiceMethods.ByName("GetLogContext")),
+		connect.WithHandlerOptions(opts...),
+	)
 	logsServiceSearchLogPatternsHandler := connect.NewUnaryHandlerSimple(
 		LogsServiceSearchLogPatternsProcedure,
 		svc.SearchLogPatterns,
@@ -278,6 +311,8 @@ func NewLogsServiceHandler(svc LogsServiceHandler, opts ...connect.HandlerOption
 			logsServiceSearchLogsHandler.ServeHTTP(w, r)
 		case LogsServiceGetLogProcedure:
 			logsServiceGetLogHandler.ServeHTTP(w, r)
+		case LogsServiceGetLogContextProcedure:
+			logsServiceGetLogContextHandler.ServeHTTP(w, r)
 		case LogsServiceSearchLogPatternsProcedure:
 			logsServiceSearchLogPatternsHandler.ServeHTTP(w, r)
 		case LogsServiceSearchLogFacetsProcedure:
@@ -301,6 +336,10 @@ func (UnimplementedLogsServiceHandler) SearchLogs(context.Context, *v2.SearchLog
 
 func (UnimplementedLogsServiceHandler) GetLog(context.Context, *v2.GetLogRequest) (*v2.Log, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.LogsService.GetLog is not implemented"))
+}
+
+func (UnimplementedLogsServiceHandler) GetLogContext(context.Context, *v2.GetLogContextRequest) (*v2.LogContext, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("svc.v2.LogsService.GetLogContext is not implemented"))
 }
 
 func (UnimplementedLogsServiceHandler) SearchLogPatterns(context.Context, *v2.SearchLogPatternsRequest) (*v2.LogPatternList, error) {

@@ -82,12 +82,21 @@ export default async ({ page, home, settled, check, look, failure, allow }, { in
     `the context is ${await around()}`,
   );
   await page.click('button >> text=More after');
-  await page.waitForFunction(() => document.querySelectorAll('.logcontext .logs > div').length === 94);
+  await page.waitForFunction(() => document.querySelectorAll('.logcontext .logs > div').length === 104);
   must(
     (await around()).every((n, i) => n === i),
     `the longer context is ${await around()}`,
   );
   await page.click('.logcontext button >> text=Service');
+  await settled();
+  // A neighbour shows all its fields in place, and `v` on the chosen record turns the context off and on.
+  await page.locator('.logcontext .logs > div:not(.here) button.log').first().click();
+  await page.waitForSelector('.logcontext .record dt >> text=k8s.pod.name');
+  await page.locator('h1').click();
+  await page.keyboard.press('v');
+  await page.waitForFunction(() => !document.querySelector('.logcontext'));
+  await page.keyboard.press('v');
+  await page.waitForSelector('.logcontext .here');
   await settled();
   await check('logcontext');
   await look(home, { live: `/logs?q=${q}&live=1` }, () => page.waitForSelector('.loglive .log'));

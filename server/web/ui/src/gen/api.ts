@@ -163,6 +163,7 @@ export interface Calls {
   "LogpushConnectorsService/RotateLogpushConnector": [RotateLogpushConnectorRequest, LogpushConnectorWithSetup];
   "LogpushConnectorsService/UpdateLogpushConnector": [UpdateLogpushConnectorRequest, LogpushConnector];
   "LogsService/GetLog": [GetLogRequest, Log];
+  "LogsService/GetLogContext": [GetLogContextRequest, LogContext];
   "LogsService/QueryLogBreakdown": [QueryLogBreakdownRequest, LogBreakdown];
   "LogsService/QueryLogTimeseries": [QueryLogTimeseriesRequest, LogTimeseries];
   "LogsService/SearchLogFacets": [SearchLogFacetsRequest, FacetList];
@@ -2260,6 +2261,13 @@ export interface GetInvestigationRequest {
   id?: string;
 }
 
+export interface GetLogContextRequest {
+  id?: string;
+  before?: number;
+  after?: number;
+  scope?: "service" | "pod" | "instance" | "trace";
+}
+
 export interface GetLogRequest {
   id?: string;
 }
@@ -3437,6 +3445,14 @@ export interface LogBreakdown {
   data?: Array<TelemetryGroup>;
   truncated?: boolean;
   warnings?: Array<string>;
+}
+
+export interface LogContext {
+  object?: "log_context";
+  data?: Array<Log>;
+  position?: number;
+  hasMoreBefore?: boolean;
+  hasMoreAfter?: boolean;
 }
 
 export interface LogFilters {
@@ -4676,6 +4692,7 @@ export interface SearchLogsRequest {
   cursor?: string;
   filters?: LogFilters;
   where?: string;
+  order?: "asc" | "desc";
 }
 
 export interface SearchLogsResponse {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Log } from "../gen/api";
-import { merge, nearest, orderOf } from "./tail";
+import { merge, orderOf } from "./tail";
 
 const log = (id: string, ms: number): Log => ({ id, timestamp: new Date(ms).toISOString() });
 const ids = (rows: Log[]): string => rows.map((l) => l.id).join("");
@@ -19,39 +19,5 @@ describe("merge", () => {
     const c = { id: "c", timestamp: "2026-01-01T00:00:00Z" };
     expect(ids(merge([], [a, b, c]).rows)).toBe("cba");
     expect(orderOf(b) < orderOf(a)).toBe(true);
-  });
-});
-
-describe("nearest", () => {
-  /** A page holds 100 records, the latest ones. */
-  const source = (times: number[]) => {
-    let reads = 0;
-    const read = (ms: number) => {
-      reads++;
-      const rows = times
-        .filter((t) => t <= ms)
-        .map((t) => log(`${t}`, t))
-        .reverse();
-      return Promise.resolve({ rows: rows.slice(0, 100), more: rows.length > 100 });
-    };
-    return { read, reads: () => reads };
-  };
-  it("finds the next records, however dense they are", async () => {
-    for (const gap of [0.001, 0.2, 7, 400, 90_000]) {
-      const times = Array.from({ length: 5000 }, (_, i) => 1 + i * gap);
-      const s = source(times);
-      const rows = await nearest(s.read, 10, 3_600_000);
-      const got = rows
-        .map((l) => Number(l.id))
-        .sort((a, b) => a - b)
-        .slice(0, 10);
-      if (gap >= 0.2) expect(got, `${gap}`).toEqual(times.slice(0, 10));
-      expect(s.reads()).toBeLessThan(25);
-    }
-  });
-  it("gives what there is", async () => {
-    expect(await nearest(source([]).read, 10, 60_000)).toEqual([]);
-    expect(await nearest(source([50_000]).read, 10, 60_000)).toHaveLength(1);
-    expect(await nearest(source([70_000]).read, 10, 60_000)).toHaveLength(0);
   });
 });

@@ -25,24 +25,3 @@ export function merge(rows: Log[], fresh: Log[], most = keep): { rows: Log[]; ad
 }
 
 export type Page = { rows: Log[]; more: boolean };
-
-/**
- * nearest finds a window, in milliseconds after a record, that has at least `wanted` records and is read whole. `read` gives the latest
- * records of a window, and whether it has more. It returns fewer records when there are fewer within `most`.
- */
-export async function nearest(read: (ms: number) => Promise<Page>, wanted: number, most: number): Promise<Log[]> {
-  let short = 0; // a window with too few records
-  let long = most; // a window with too many, once one was found
-  let reach = 1000;
-  let found: Page = { rows: [], more: false };
-  for (let n = 0; n < 24; n++) {
-    found = await read(reach);
-    if (found.more) long = reach;
-    else if (found.rows.length >= wanted || reach >= most) return found.rows;
-    else short = reach;
-    const next = long < most || found.more ? Math.floor((short + long) / 2) : Math.min(most, reach * 8);
-    if (next === reach || next === short) break; // more records than a page within a millisecond
-    reach = next;
-  }
-  return found.rows;
-}

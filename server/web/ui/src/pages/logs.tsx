@@ -208,6 +208,17 @@ function List({
   });
   const rows = list.data?.pages.flatMap((p) => p.data ?? []) ?? [];
   useRows(rows.length, at, setAt, () => setOpen(open === rows[at]?.id ? null : (rows[at]?.id ?? null)));
+  const [context, setContext] = useState<string | null>(null);
+  useEffect(() => {
+    const press = (e: KeyboardEvent): void => {
+      const id = rows[at]?.id ?? open;
+      if (e.key !== "v" || !id || !isFree(e)) return;
+      setOpen(id);
+      setContext(context === id && open === id ? null : id);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
   return (
     <section className="panel">
       <header>
@@ -216,7 +227,7 @@ function List({
             ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} ${rows.length === 1 ? "record" : "records, newest first"}`
             : "Records"}
         </h2>
-        <span className="faint">j k move, Enter opens</span>
+        <span className="faint">j k move, Enter opens, v shows the context</span>
       </header>
       <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="record" />}>
         {() => (
@@ -230,6 +241,7 @@ function List({
                 wrapped={wrapped}
                 onToggle={() => setOpen(open === l.id ? null : (l.id ?? null))}
                 onFilter={onFilter}
+                context={{ shown: context === l.id, turn: () => setContext(context === l.id ? null : (l.id ?? null)) }}
               />
             ))}
             <More list={list} />
@@ -247,8 +259,8 @@ function Row({
   wrapped,
   onToggle,
   onFilter,
-}: {
-  log: Log;
+  context,
+}: RecordProps & {
   open: boolean;
   selected: boolean;
   wrapped: boolean;
@@ -272,35 +284,71 @@ function Row({
         <span className="clip">{line(l.serviceName ?? "", 60)}</span>
         <span className="clip">{wrapped ? block(l.body ?? "", 4000) : line(l.body ?? "", 600)}</span>
       </button>
-      {open && <Record log={l} onFilter={onFilter} />}
+      {open && <Record log={l} onFilter={onFilter} {...(context ? { context } : {})} />}
     </>
   );
 }
 
-/** Near is a record in the context of another. */
-function Near({ log: l }: { log: Log }) {
-  return (
-    <p className={`log sev-${level(l)}`}>
+/** Near is a record in the context of another. A click shows all its fields. */
+function Near({ log: l, here }: { log: Log; here: boolean }) {
+  const [open, setOpen] = useState(false);
+  const row = (
+    <>
       <span className="faint" title={exact(l.timestamp)}>
         {clock(Date.parse(l.timestamp ?? ""), true)}
       </span>
       <span className={`sev sev-${level(l)}`}>{line(l.severityText || level(l), 8)}</span>
       <span className="clip">{line(l.serviceName ?? "", 60)}</span>
       <span className="clip">{line(l.body ?? "", 600)}</span>
-    </p>
+    </>
+  );
+  if (here) return <p className={`log sev-${level(l)}`}>{row}</p>; // its fields stand below
+  return (
+    <>
+      <button type="button" className={`log sev-${level(l)}`} aria-expanded={open} onClick={() => setOpen(!open)}>
+        {row}
+      </button>
+      {open && (
+        <div className="record">
+          <Whole log={l} />
+        </div>
+      )}
+    </>
   );
 }
 
+/** Whole is the text of a record with all its fields. */
+function Whole({ log: l, onFilter }: { log: Log; onFilter?: (field: string, value: string) => void }) {
+  const of = onFilter ? { onFilter } : {};
+  return (
+    <>
+      <pre tabIndex={0} aria-label="Text of the record">
+        {block(l.body ?? "")}
+      </pre>
+      <Fields title="Attributes" map={l.logAttributes ?? {}} prefix="attr." {...of} />
+      <Fields title="Resource" map={l.resourceAttributes ?? {}} prefix="resource." {...of} />
+    </>
+  );
+}
+
+type RecordProps = {
+  log: Log;
+  onFilter: (field: string, value: string) => void;
+  /** Whether the context of the record is shown, where a list decides that; else the record does. */
+  context?: { shown: boolean; turn: () => void };
+};
+
 /** Record is one record in full. */
-export function Record({ log: l, onFilter }: { log: Log; onFilter: (field: string, value: string) => void }) {
-  const [around, setAround] = useState(false);
+export function Record({ log: l, onFilter, context }: RecordProps) {
+  const [own, setOwn] = useState(false);
+  const [around, turn] = context ? [context.shown, context.turn] : [own, () => setOwn(!own)];
   return (
     <div className="record">
       <div className="row wrap">
         <b className={`sev sev-${level(l)}`}>{line(l.severityText || level(l), 20)}</b>
         <span title={exact(l.timestamp)}>{stamp(l.timestamp)}</span>
         <span className="grow" />
-        <button type="button" className="button small" aria-pressed={around} onClick={() => setAround(!around)}>
+        <button type="button" className="button small" aria-pressed={around} aria-keyshortcuts={context ? "v" : undefined} onClick={turn}>
           Context
         </button>
         {l.traceId && (
@@ -316,12 +364,8 @@ export function Record({ log: l, onFilter }: { log: Log; onFilter: (field: strin
         <Copy text={l.body ?? ""} label="Copy text" />
         <Copy text={JSON.stringify(l, null, 2)} label="Copy JSON" />
       </div>
-      {around && <Context log={l}>{(near) => <Near log={near} />}</Context>}
-      <pre tabIndex={0} aria-label="Text of the record">
-        {block(l.body ?? "")}
-      </pre>
-      <Fields title="Attributes" map={l.logAttributes ?? {}} prefix="attr." onFilter={onFilter} />
-      <Fields title="Resource" map={l.resourceAttributes ?? {}} prefix="resource." onFilter={onFilter} />
+      {around && <Context log={l}>{(near, here) => <Near log={near} here={here} />}</Context>}
+      <Whole log={l} onFilter={onFilter} />
     </div>
   );
 }
