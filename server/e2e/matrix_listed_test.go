@@ -654,7 +654,10 @@ func (o *operated) link(t *testing.T, mode string) map[string]any {
 // TestMatrixNames checks that the names in the tables of the matrix exist.
 func TestMatrixNames(t *testing.T) {
 	sources := map[string]string{}
-	for _, dir := range []string{".", "../app", "../rpc", "../services/organization", "../services/dashboards/links", "../services/sessionreplays", "../services/logpushconnectors"} {
+	for _, dir := range []string{
+		".", "../app", "../rpc", "../services/organization", "../services/dashboards/links", "../services/logs", "../services/logpushconnectors",
+		"../services/sessionreplays",
+	} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			t.Fatal(err)
