@@ -194,9 +194,9 @@ func TestTimetable(t *testing.T) {
 	}
 	for _, f := range timetable() {
 		clock := func(d time.Duration) string { return time.Time{}.Add(d).Format("15:04") }
-		row := fmt.Sprintf("| `%s` | %s to %s | `%s` |", f.name, clock(f.at), clock(f.at+f.lasts), f.service)
-		if !strings.Contains(string(document), row) {
-			t.Errorf("docs/demo.md lacks %s", row)
+		entry := fmt.Sprintf("\n* `%s` of `%s`, %s to %s: ", f.name, f.service, clock(f.at), clock(f.at+f.lasts))
+		if !strings.Contains(string(document), entry) {
+			t.Errorf("docs/demo.md lacks %q", entry)
 		}
 	}
 	for _, shift := range []time.Duration{0, 5 * time.Hour, -11 * time.Hour, 23 * time.Hour} {

@@ -13,6 +13,8 @@ var uncompared = []struct{ reads, reason string }{
 		`.*[aA]gent(Session|Tool).*|get_agent_(session_transcript|tool_error)`,
 		"they have no REST route; tools show their figures, but these two tools are not compared yet",
 	},
+	{`searchSpans`, "TestFiltersAgree compares its rows in both orders with a plain evaluation; no evaluation of its times and fields yet"},
+	{`getLogContext`, "TestLogContext compares it with the list around each record"},
 	{`getErrorIssue`, "TestErrorSums compares its counts with the stored events"},
 	{`comparePeriods`, "TestOracleServices compares it"},
 	{`searchIncidents`, "the random telemetry has no faults; `make bench-diagnose` compares incidents with planted ones"},
