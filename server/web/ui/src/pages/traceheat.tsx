@@ -19,7 +19,8 @@ import {
   windowOf,
   written,
 } from "../heat/select";
-import { count, duration, lasts, line, percent } from "../parts/format";
+import { DurationBar } from "../parts/durationbar";
+import { count, lasts, line, percent } from "../parts/format";
 import { Load, Service } from "../parts/states";
 import { clock, exact, iso, type Window } from "../parts/time";
 import { withCondition } from "../where/parse";
@@ -395,12 +396,7 @@ function Listed({ table }: { table: WidgetTable }) {
                   </span>
                 </td>
                 <td>
-                  <span className="durcell">
-                    <span>{duration(ms)}</span>
-                    <span className="bar">
-                      <i style={{ width: `${(ms / longest) * 100}%`, background: failed ? "var(--bad)" : undefined }} />
-                    </span>
-                  </span>
+                  <DurationBar ms={ms} longest={longest} failed={failed} />
                 </td>
                 <td className="faint" title={exact(text(r, "timestamp"))}>
                   {clock(Date.parse(text(r, "timestamp")))}

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { type ApiError, call } from "../api/client";
+import { DurationBar } from "../parts/durationbar";
 import { count, duration, line } from "../parts/format";
 import { Histogram } from "../parts/histogram";
 import { Empty, Load, Service, Unread, Waiting } from "../parts/states";
@@ -211,17 +212,7 @@ function List({ q, filters, where, submit }: ListProps) {
                           {t.httpStatusCode && <span className="faint">{line(t.httpStatusCode, 10)}</span>}
                         </td>
                         <td>
-                          <span className="durcell">
-                            <span>{duration(t.durationMs ?? 0)}</span>
-                            <span className="bar">
-                              <i
-                                style={{
-                                  width: `${((t.durationMs ?? 0) / longest) * 100}%`,
-                                  background: t.rootHasError ? "var(--bad)" : undefined,
-                                }}
-                              />
-                            </span>
-                          </span>
+                          <DurationBar ms={t.durationMs ?? 0} longest={longest} failed={t.rootHasError} />
                         </td>
                         <td className="faint" title={exact(t.startTime)}>
                           {stamp(t.startTime)}

@@ -5,7 +5,8 @@ import { change, href, Link, navigate, useAddress } from "../frame/router";
 import { times, useCall, useFrame } from "../frame/session";
 import type { SearchSpansResponse, SpanSummary, TraceFilters } from "../gen/api";
 import { FieldName, SpanFields } from "../gen/limits";
-import { count, duration, line } from "../parts/format";
+import { DurationBar } from "../parts/durationbar";
+import { count, line } from "../parts/format";
 import { atMost, excess } from "../parts/length";
 import { Load, Service } from "../parts/states";
 import { exact, stamp } from "../parts/time";
@@ -85,17 +86,7 @@ export default function Spans({ q, filters, where }: { q: string; filters: Trace
                       </td>
                     ))}
                     <td>
-                      <span className="durcell">
-                        <span>{duration(s.durationMs ?? 0)}</span>
-                        <span className="bar">
-                          <i
-                            style={{
-                              width: `${((s.durationMs ?? 0) / longest) * 100}%`,
-                              background: s.hasError ? "var(--bad)" : undefined,
-                            }}
-                          />
-                        </span>
-                      </span>
+                      <DurationBar ms={s.durationMs ?? 0} longest={longest} failed={s.hasError} />
                     </td>
                     <td className="faint" title={exact(s.startTime)}>
                       {stamp(s.startTime)}
