@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
-// The context of every record is the part of the list around it, in each scope and for sides of any length.
+// The context of every record is the part of the list around it, in each scope. The length of its sides goes around with the records.
 func TestLogContext(t *testing.T) {
 	w := warehousetest.Shared(t)
 	s := New(w, engine.New(engine.Config{Warehouse: w}))
@@ -42,41 +42,43 @@ func TestLogContext(t *testing.T) {
 	}
 	all := page.GetData()
 	for i, of := range all {
-		for scope, shares := range map[string]func(l *svcv2.Log) bool{
-			"service": func(l *svcv2.Log) bool { return l.GetServiceName() == of.GetServiceName() },
-			"trace":   func(l *svcv2.Log) bool { return l.GetTraceId() == of.GetTraceId() },
-			"pod": func(l *svcv2.Log) bool {
+		for k, tt := range []struct {
+			scope  string
+			shares func(l *svcv2.Log) bool
+		}{
+			{"service", func(l *svcv2.Log) bool { return l.GetServiceName() == of.GetServiceName() }},
+			{"trace", func(l *svcv2.Log) bool { return l.GetTraceId() == of.GetTraceId() }},
+			{"pod", func(l *svcv2.Log) bool {
 				return l.GetServiceName() == of.GetServiceName() && l.GetResourceAttributes()["k8s.pod.name"] == of.GetResourceAttributes()["k8s.pod.name"]
-			},
+			}},
 		} {
-			if scope == "trace" && of.TraceId == nil {
+			if tt.scope == "trace" && of.TraceId == nil {
 				continue
 			}
 			var before, after []string
 			for j, l := range all {
 				apart := l.GetTimestamp().AsTime().Sub(of.GetTimestamp().AsTime())
 				switch {
-				case !shares(l) || apart.Abs() > time.Hour:
+				case !tt.shares(l) || apart.Abs() > time.Hour:
 				case j < i:
 					before = append(before, l.GetId())
 				case j > i:
 					after = append(after, l.GetId())
 				}
 			}
-			for _, n := range []int{0, 2, 100} {
-				got, err := s.GetLogContext(ctx, &svcv2.GetLogContextRequest{Id: of.GetId(), Before: new(int32(n)), After: new(int32(n)), Scope: &scope})
-				if err != nil {
-					t.Fatal(err)
-				}
-				var ids []string
-				for _, l := range got.GetData() {
-					ids = append(ids, l.GetId())
-				}
-				want := slices.Concat(before[max(0, len(before)-n):], []string{of.GetId()}, after[:min(n, len(after))])
-				if !slices.Equal(ids, want) || ids[got.GetPosition()] != of.GetId() ||
-					got.GetHasMoreBefore() != (len(before) > n) || got.GetHasMoreAfter() != (len(after) > n) {
-					t.Errorf("record %d, %s, %d: %d records at %d, want %d", i, scope, n, len(ids), got.GetPosition(), len(want))
-				}
+			n := []int{0, 2, 100}[(i/5+k)%3] // each fifth record has the trace
+			got, err := s.GetLogContext(ctx, &svcv2.GetLogContextRequest{Id: of.GetId(), Before: new(int32(n)), After: new(int32(n)), Scope: &tt.scope})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, l := range got.GetData() {
+				ids = append(ids, l.GetId())
+			}
+			want := slices.Concat(before[max(0, len(before)-n):], []string{of.GetId()}, after[:min(n, len(after))])
+			if !slices.Equal(ids, want) || ids[got.GetPosition()] != of.GetId() ||
+				got.GetHasMoreBefore() != (len(before) > n) || got.GetHasMoreAfter() != (len(after) > n) {
+				t.Errorf("record %d, %s, %d: %d records at %d, want %d", i, tt.scope, n, len(ids), got.GetPosition(), len(want))
 			}
 		}
 	}
