@@ -43,7 +43,7 @@ const (
 	// RecommendationServices is how many services a recommendation names, AffectedObjects how many objects a check of the setup names.
 	RecommendationServices = 20
 	AffectedObjects        = 20
-	// MetricKeys is how many attribute keys the details of a metric list, MetricSampleSeries from how many of its series they come.
+	// MetricKeys is for the attribute keys in the details of a metric, MetricSampleSeries for the series that are read to find them.
 	MetricKeys         = 1000
 	MetricSampleSeries = 10_000
 	// SessionFacetValues is for each facet of recorded sessions.
@@ -52,11 +52,11 @@ const (
 	FunnelLeavers = 5
 	// DrawnFunnelGroups is how many groups the picture of a funnel compares.
 	DrawnFunnelGroups = 6
-	// ErrorParts is how many environments, and how many versions, an error is counted by.
+	// ErrorParts is for the environments of an error, and for its versions.
 	ErrorParts   = 50
 	Environments = 10_000
-	// AgentNames is how many services, models and agents an agent session names each, AgentVendors how many providers of models. AgentLinks
-	// is how many spans are read to find the parents of its spans.
+	// AgentNames is for the services of an agent session, for its models and for its agents. AgentVendors is for its providers of models.
+	// AgentLinks is how many spans are read to find the parents of its spans.
 	AgentNames   = 20
 	AgentVendors = 10
 	AgentLinks   = 100_000

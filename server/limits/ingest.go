@@ -12,8 +12,8 @@ const (
 	// two levels for each level of the document.
 	ProtobufDepth  = 10_000
 	RecordingDepth = 10_000
-	// ShownOutcomes is how many requests of an ingest key are remembered, ShownProblems how many kinds of problems, each with
-	// ProblemExamples requests. OutcomeReason and OutcomeAgent bound their texts, in bytes.
+	// ShownOutcomes is for the requests of an ingest key that are remembered, ShownProblems for the kinds of their problems, and
+	// ProblemExamples for the requests of one kind. OutcomeReason and OutcomeAgent are for their texts, in bytes.
 	ShownOutcomes   = 100
 	ShownProblems   = 8
 	ProblemExamples = 10

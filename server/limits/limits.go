@@ -13,8 +13,8 @@
 // figures for each page.
 //
 // These numbers stay in the package that uses them, because no caller can tell them from another choice: sizes of buffers, pools and
-// caches, pauses of background loops, parameters of one algorithm (the score of a match, the steps of a search), and facts of somebody
-// else, such as the longest message of a chat provider or the numbers of a wire format.
+// caches, pauses of background loops, parameters of one algorithm (the score of a match, the steps of a search), and numbers
+// that others set, such as the longest message of a chat provider or the parts of a wire format.
 package limits
 
 import (

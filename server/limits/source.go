@@ -9,7 +9,7 @@ const (
 	// ProviderAnswer is for an answer of a provider, ProviderComparison for a comparison of commits, which holds the patches of all files.
 	ProviderAnswer     = 8 << 20
 	ProviderComparison = 32 << 20
-	// SuspectReleases is among how many releases the one before an error is searched.
+	// SuspectReleases is how many releases are searched for the one before an error.
 	SuspectReleases = 50
 	// ReturnTo is the length of the path to which the browser returns.
 	ReturnTo = 2048

@@ -81,7 +81,7 @@ func tools() []Limit {
 		count("ToolSQLShown", ToolSQLShown, "The text of such an answer shows at most %s rows."),
 		count("ToolTraceLogsRead", ToolTraceLogsRead, "The tool inspect_trace counts at most %s log records of a trace."),
 		count("ToolTraceLogs", ToolTraceLogs, "It shows at most %s log records of a trace."),
-		count("ToolPreviewPoints", ToolPreviewPoints, "The preview of an alert rule by a tool lists the last %s points of a group."),
+		count("ToolPreviewPoints", ToolPreviewPoints, "A tool that previews an alert rule lists the last %s points of each group."),
 		count("ToolSeries", ToolSeries, "A tool gives figures of at most %s series of a chart."),
 		count("ToolDiagnosisTraces", ToolDiagnosisTraces, "The tool diagnose_service shows at most %s slow traces."),
 		count("ToolDiagnosisLogs", ToolDiagnosisLogs, "It shows at most %s log records."),

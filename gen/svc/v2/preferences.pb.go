@@ -37,7 +37,8 @@ type Preferences struct {
 	StackTrace string `protobuf:"bytes,3,opt,name=stack_trace,json=stackTrace" json:"stack_trace,omitempty"`
 	// Time of the last change. Null if none was ever set.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt" json:"updated_at,omitempty"`
-	// Zone of the times: a name of the tz database, such as `Europe/Berlin` or `UTC`. `browser` is the zone of the device, and the default.
+	// The zone in which times are shown: a name of the tz database, such as `Europe/Berlin` or `UTC`; or `browser`, the zone of the device,
+	// which is the default.
 	TimeZone      string `protobuf:"bytes,5,opt,name=time_zone,json=timeZone" json:"time_zone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -152,7 +153,7 @@ type UpdatePreferencesRequest struct {
 	Theme *string `protobuf:"bytes,1,opt,name=theme" json:"theme,omitempty"`
 	// Stack traces: `pretty` marks the application's own frames, `raw` is the text as it was sent.
 	StackTrace *string `protobuf:"bytes,2,opt,name=stack_trace,json=stackTrace" json:"stack_trace,omitempty"`
-	// Zone of the times: a name of the tz database, such as `Europe/Berlin` or `UTC`. `browser` is the zone of the device.
+	// The zone in which times are shown: a name of the tz database, such as `Europe/Berlin` or `UTC`; or `browser`, the zone of the device.
 	TimeZone *string `protobuf:"bytes,4,opt,name=time_zone,json=timeZone" json:"time_zone,omitempty"`
 	// Names of the fields to change. Over REST, the fields of the body are changed. Without a mask, the fields that are set are changed.
 	UpdateMask    *fieldmaskpb.FieldMask `protobuf:"bytes,3,opt,name=update_mask,json=updateMask" json:"update_mask,omitempty"`

@@ -33,7 +33,7 @@ type SearchSpansRequest struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=end_time,json=endTime" json:"end_time,omitempty"`
 	// Page size, 1 to 100; 20 when left out.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit" json:"limit,omitempty"`
-	// The `next_cursor` of the previous page; left out for the first. It belongs to one `order_by`.
+	// The `next_cursor` of the previous page; left out for the first. A cursor is valid for the `order_by` of its page only.
 	Cursor *string `protobuf:"bytes,4,opt,name=cursor" json:"cursor,omitempty"`
 	// Conditions. Without any, every span matches.
 	Filters *TraceFilters `protobuf:"bytes,5,opt,name=filters" json:"filters,omitempty"`
