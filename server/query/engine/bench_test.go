@@ -148,7 +148,7 @@ func benchQuery(tb testing.TB, text string) query.Query {
 
 // BenchmarkQueries runs standard reads over one day of spans and as many logs. SVC_TEST_BENCH_ROWS sets their number, by default
 // a million each. If SVC_TEST_BENCH_DIR is set, the rows are kept there for the next run of the same day. For each read it
-// reports the median and the 95th percentile of the time, and the rows and bytes that the engine reads.
+// reports the median and the 95th percentile of the time, the engine's CPU time, and the rows and bytes that it reads.
 func BenchmarkQueries(b *testing.B) {
 	total := 1_000_000
 	if text := os.Getenv("SVC_TEST_BENCH_ROWS"); text != "" {
@@ -179,6 +179,7 @@ func BenchmarkQueries(b *testing.B) {
 			r.Queries[0].Rollups = e.rollups
 			var times []time.Duration
 			rows, bytesRead := selected(b, w, "SelectedRows"), selected(b, w, "SelectedBytes")
+			cpu := selected(b, w, "OSCPUVirtualTimeMicroseconds")
 			for b.Loop() {
 				began := time.Now()
 				var err error
@@ -196,6 +197,7 @@ func BenchmarkQueries(b *testing.B) {
 			b.ReportMetric(float64(times[len(times)/2].Microseconds())/1000, "p50-ms")
 			b.ReportMetric(float64(times[len(times)*95/100].Microseconds())/1000, "p95-ms")
 			b.ReportMetric(0, "ns/op")
+			b.ReportMetric((selected(b, w, "OSCPUVirtualTimeMicroseconds")-cpu)/float64(len(times))/1000, "cpu-ms")
 			b.ReportMetric((selected(b, w, "SelectedRows")-rows)/float64(len(times)), "rows-read")
 			b.ReportMetric((selected(b, w, "SelectedBytes")-bytesRead)/float64(len(times))/1e6, "MB-read")
 		})

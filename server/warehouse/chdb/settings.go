@@ -129,6 +129,8 @@ func (c EngineConfig) writeConfig() (string, error) {
 	b.WriteString(c.ExtraConfig)
 	b.WriteString("</clickhouse>\n")
 
+	// The compile_ settings would make machine code of expressions at their third use. Reads here are short and differ from each other,
+	// so that costs more than it saves (docs/adr/0016-storage-layout.md).
 	users := fmt.Sprintf(`<!-- Written by svc at each start: changes are lost. -->
 <clickhouse>
     <profiles>
@@ -138,6 +140,9 @@ func (c EngineConfig) writeConfig() (string, error) {
             <query_profiler_cpu_time_period_ns>0</query_profiler_cpu_time_period_ns>
             <memory_profiler_step>0</memory_profiler_step>
             <log_queries>0</log_queries>
+            <compile_expressions>0</compile_expressions>
+            <compile_aggregate_expressions>0</compile_aggregate_expressions>
+            <compile_sort_description>0</compile_sort_description>
         </default>
     </profiles>
     <users>
