@@ -169,7 +169,10 @@ var seams = []struct {
 	{"github.com/spf13", []string{"cmd", "server/config"}, "the command line ends there"},
 	{"github.com/knadh/koanf", []string{"server/config"}, "one package reads configuration"},
 	{"github.com/prometheus/prometheus", []string{"server/scrape"}, "one package reads the formats of Prometheus"},
-	{"github.com/prometheus", []string{"server/app", "server/rpc", "server/ingest", "server/mcp", "server/notify", "server/ratelimit", "server/scrape", "server/warehouse", "server/work"}, "metrics are defined beside what they count"},
+	{"github.com/prometheus", []string{
+		"server/app", "server/rpc", "server/ingest", "server/mcp", "server/notify", "server/ratelimit",
+		"server/scrape", "server/warehouse", "server/work",
+	}, "metrics are defined beside what they count"},
 }
 
 // noService lists packages that must not import the services although they stand above them.
@@ -316,7 +319,8 @@ func TestThirdPartySeams(t *testing.T) {
 // testOnly reports whether only tests may import a package. Suites and kits stand beside the code that they test and end in
 // "test".
 func testOnly(rel string) bool {
-	return within(rel, "server/golden") || within(rel, "server/testport") || within(rel, "server/testkit") || within(rel, "server/e2e") || strings.HasSuffix(rel, "test")
+	return within(rel, "server/golden") || within(rel, "server/testport") || within(rel, "server/testkit") || within(rel, "server/e2e") ||
+		strings.HasSuffix(rel, "test")
 }
 
 func TestServicesKnowNoTransport(t *testing.T) {

@@ -18,7 +18,10 @@ const widest = 140
 func written(t *testing.T, extensions []string, visit func(file string, text string)) {
 	t.Helper()
 	skipped := []string{"node_modules", "testdata", "dist", "migrations"}
-	for _, root := range []string{"../server", "../cmd", "../ent/schema", "../proto", "../tools", "../docs", "../clients", "../.github", "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md", "../SECURITY.md"} {
+	for _, root := range []string{
+		"../server", "../cmd", "../ent/schema", "../proto", "../tools", "../docs", "../clients", "../.github",
+		"../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md", "../SECURITY.md",
+	} {
 		err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				if err == nil && slices.Contains(skipped, entry.Name()) {

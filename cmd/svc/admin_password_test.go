@@ -32,7 +32,10 @@ func TestAdminSetPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := hasher.Hash("a session")
-	if _, err := s.CreateSession(t.Context(), store.NewSession{User: user.ID, TokenHash: hash, ExpiresAt: time.Now().Add(time.Hour)}); err != nil {
+	if _, err := s.CreateSession(t.Context(), store.NewSession{
+		User: user.ID, TokenHash: hash,
+		ExpiresAt: time.Now().Add(time.Hour),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var made changedPassword
@@ -93,7 +96,8 @@ func TestAdminOrgList(t *testing.T) {
 	if len(there) != 1 || string(there[0].OrgID) != o.org.OrgID || there[0].CreatedAt == nil {
 		t.Errorf("there are %+v", there)
 	}
-	if len(gone) != 1 || string(gone[0].OrgID) != second.OrgID || gone[0].Name != "Second" || gone[0].DeletedBy == nil || gone[0].DeletedBy.Type != store.ActorSystem {
+	if len(gone) != 1 || string(gone[0].OrgID) != second.OrgID || gone[0].Name != "Second" || gone[0].DeletedBy == nil ||
+		gone[0].DeletedBy.Type != store.ActorSystem {
 		t.Errorf("there were %+v", gone)
 	}
 	o.shows([]string{"Second", "by the owner of the data folder"}, "org", "list", "--deleted")

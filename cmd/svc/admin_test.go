@@ -89,7 +89,8 @@ func TestAdminIngestKeys(t *testing.T) {
 	}
 	rate := 2.5
 	want := key
-	want.Object, want.Kind, want.Name, want.Enabled, want.AllowedSignals, want.RateLimitPerSecond = "ingest_key", "custom", "edge", true, []string{"traces", "logs"}, &rate
+	want.Object, want.Kind, want.Name, want.Enabled, want.AllowedSignals, want.RateLimitPerSecond = "ingest_key", "custom", "edge", true,
+		[]string{"traces", "logs"}, &rate
 	want.Description = nullable("of the edge")
 	want.ResourceAttributes = []attributeJSON{{"team", "a=b", "always_set"}, {"zone", "x", "if_missing"}}
 	if diff := cmp.Diff(want, key); diff != "" || key.ExpiresAt == nil || time.Until(*key.ExpiresAt).Round(time.Hour) != 30*24*time.Hour {
@@ -101,8 +102,10 @@ func TestAdminIngestKeys(t *testing.T) {
 		t.Errorf("show (-want +got):\n%s", diff)
 	}
 	got = ingestKeyJSON{}
-	o.decode(&got, "ingest-key", "edit", key.ID, "--name", "cdn", "--rate-limit", "none", "--expires", "never", "--no-attributes", "--description", "")
-	want.Name, want.RateLimitPerSecond, want.ExpiresAt, want.ResourceAttributes, want.Description, want.UpdatedAt = "cdn", nil, nil, []attributeJSON{}, nil, got.UpdatedAt
+	o.decode(&got, "ingest-key", "edit", key.ID, "--name", "cdn", "--rate-limit", "none", "--expires", "never", "--no-attributes",
+		"--description", "")
+	want.Name, want.RateLimitPerSecond, want.ExpiresAt, want.ResourceAttributes, want.Description, want.UpdatedAt = "cdn", nil, nil,
+		[]attributeJSON{}, nil, got.UpdatedAt
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("edit (-want +got):\n%s", diff)
 	}
@@ -137,7 +140,8 @@ func TestAdminIngestKeys(t *testing.T) {
 	if err := os.Rename(filepath.Join(o.dir, "secrets"), filepath.Join(o.dir, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
-	o.fails(1, "does not exist, and the server would not accept a secret that was made without it", "ingest-key", "create", "a", "--signals", "logs", "--org", "first")
+	o.fails(1, "does not exist, and the server would not accept a secret that was made without it", "ingest-key", "create", "a", "--signals",
+		"logs", "--org", "first")
 	o.shows([]string{"private"}, "ingest-key", "list", "--org", "first")
 }
 
@@ -172,7 +176,8 @@ func TestAdminIngestPolicy(t *testing.T) {
 	if sampling.TraceSampleRatio != 0.25 || sampling.AlwaysKeepErrorSpans || sampling.AlwaysKeepSlowSpansMS == nil {
 		t.Errorf("sampling %+v", sampling)
 	}
-	if code, _, stderr := o.run("sampling", "set", "--trace-sample-ratio", "0"); code != 0 || !strings.Contains(stderr, "was changed to 1e-06") {
+	if code, _, stderr := o.run("sampling", "set", "--trace-sample-ratio", "0"); code != 0 ||
+		!strings.Contains(stderr, "was changed to 1e-06") {
 		t.Errorf("ratio 0: %d %s", code, stderr)
 	}
 	o.fails(2, "--always-keep-slow-spans-ms must be from 1", "sampling", "set", "--always-keep-slow-spans-ms", "0")
@@ -183,10 +188,12 @@ func TestAdminIngestPolicy(t *testing.T) {
 	o.fails(2, `unknown command "fetch" for "svc admin plan"`, "plan", "fetch")
 	o.fails(1, "has no plan", "plan", "remove")
 	var plan planJSON
-	o.decode(&plan, "plan", "set", "--name", "pro", "--limit", "traces.items=1M", "--limit", "logs.bytes=10GB", "--limit", "logs.items=5", "--active=false")
+	o.decode(&plan, "plan", "set", "--name", "pro", "--limit", "traces.items=1M", "--limit", "logs.bytes=10GB", "--limit", "logs.items=5",
+		"--active=false")
 	million, five, size := int64(1_000_000), int64(5), int64(10_000_000_000)
 	if diff := cmp.Diff(planJSON{
-		Object: "plan", Name: "pro", Limits: []planLimitJSON{{Signal: "traces", Items: &million}, {Signal: "logs", Items: &five, Bytes: &size}}, UpdatedAt: plan.UpdatedAt,
+		Object: "plan", Name: "pro", Limits: []planLimitJSON{{Signal: "traces", Items: &million}, {Signal: "logs", Items: &five, Bytes: &size}},
+		UpdatedAt: plan.UpdatedAt,
 	}, plan); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
@@ -198,7 +205,8 @@ func TestAdminIngestPolicy(t *testing.T) {
 	o.decode(&connector, "connector", "create", "site", "--zone", "example.com", "--ingest-public-url", "https://in.example.com")
 	id := fmt.Sprint(connector["id"])
 	if connector["object"] != "logpush_connector" || connector["service_name"] != "cloudflare/example.com" || connector["enabled"] != true ||
-		connector["destination_conf"] != fmt.Sprint("https://in.example.com/v1/logpush/cloudflare/http_requests/", id, "?secret=", connector["secret"]) {
+		connector["destination_conf"] != fmt.Sprint("https://in.example.com/v1/logpush/cloudflare/http_requests/", id, "?secret=",
+			connector["secret"]) {
 		t.Errorf("connector %+v", connector)
 	}
 	o.shows([]string{"Secret", "Destination"}, "connector", "roll", id)
@@ -225,7 +233,8 @@ func TestAdminUsageAndOutcomes(t *testing.T) {
 	use := store.Usage{Requests: 2, Items: 12345, Bytes: 1 << 40}
 	err = errors.Join(
 		s.AddIngestUsage(t.Context(), []store.UsageDelta{
-			{Org: org, Day: day, Signal: "logs", KeyID: id, Usage: use}, {Org: org, Day: day.AddDate(0, 0, 1), Signal: "logs", KeyID: id, Usage: use},
+			{Org: org, Day: day, Signal: "logs", KeyID: id, Usage: use},
+			{Org: org, Day: day.AddDate(0, 0, 1), Signal: "logs", KeyID: id, Usage: use},
 		}),
 		s.PutIngestOutcomes(t.Context(), []store.NodeOutcomes{{Org: org, KeyID: id, Node: "n1", Outcomes: []store.IngestOutcome{
 			{At: day, Signal: "logs", Door: "http", Status: 400, Tag: "@svc/ingest/BadRequest", Rejected: 3, Reason: "invalid gzip"},
@@ -241,12 +250,14 @@ func TestAdminUsageAndOutcomes(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	o.shows([]string{"DAY", "2026-11-03", "2026-11-04", "12 345", "1 099 511 627 776"}, "usage", "--month", "2026-11", "--by", "day")
-	if code, stdout, stderr := o.run("usage", "--month", "2026-10", "--json"); code != 0 || stdout != "[]\n" || !strings.Contains(stderr, "no usage in 2026-10") {
+	if code, stdout, stderr := o.run("usage", "--month", "2026-10", "--json"); code != 0 || stdout != "[]\n" ||
+		!strings.Contains(stderr, "no usage in 2026-10") {
 		t.Errorf("%d %q %q", code, stdout, stderr)
 	}
 	var outcomes []outcomeJSON
 	o.decode(&outcomes, "outcomes", "--key", id)
-	if len(outcomes) != 1 || outcomes[0].KeyID != id || outcomes[0].Status != 400 || outcomes[0].Agent != nil || *outcomes[0].Reason != "invalid gzip" {
+	if len(outcomes) != 1 || outcomes[0].KeyID != id || outcomes[0].Status != 400 || outcomes[0].Agent != nil ||
+		*outcomes[0].Reason != "invalid gzip" {
 		t.Errorf("outcomes %+v", outcomes)
 	}
 	o.shows([]string{"STATUS", "400", "invalid gzip"}, "outcomes")
@@ -254,8 +265,9 @@ func TestAdminUsageAndOutcomes(t *testing.T) {
 
 func TestParseAmount(t *testing.T) {
 	for text, want := range map[string]int64{
-		"0": 0, "7": 7, "1k": 1000, "2M": 2_000_000, "3G": 3_000_000_000, "1T": 1_000_000_000_000, "1Ki": 1024, "2GiB": 2 << 30, "5B": 5, "1KB": 1000,
-		"": -1, "k": -1, "-1": -1, "1.5G": -1, "1X": -1, "1MM": -1, "1i": -1, "9223372036854775807k": -1, "1 000": -1,
+		"0": 0, "7": 7, "1k": 1000, "2M": 2_000_000, "3G": 3_000_000_000, "1T": 1_000_000_000_000, "1Ki": 1024, "2GiB": 2 << 30, "5B": 5,
+		"1KB": 1000,
+		"":    -1, "k": -1, "-1": -1, "1.5G": -1, "1X": -1, "1MM": -1, "1i": -1, "9223372036854775807k": -1, "1 000": -1,
 	} {
 		got, err := parseAmount(text, true)
 		if err != nil {

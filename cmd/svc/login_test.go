@@ -70,7 +70,8 @@ func TestLoginAgainstServers(t *testing.T) {
 			if code != tc.code || !strings.Contains(stderr, tc.stderr) || !strings.Contains(stderr, "BCDF-GHJK") {
 				t.Errorf("exit code %d, want %d, with %q in %q", code, tc.code, tc.stderr, stderr)
 			}
-			if strings.Contains(stderr+out.String(), "secret\n") || strings.Contains(stderr, "svc_dc_") || strings.Contains(stderr, "svc_ak_secret") || strings.Contains(stderr, "\x1b") {
+			if strings.Contains(stderr+out.String(), "secret\n") || strings.Contains(stderr, "svc_dc_") ||
+				strings.Contains(stderr, "svc_ak_secret") || strings.Contains(stderr, "\x1b") {
 				t.Errorf("it prints a secret, or what steers the terminal: %q", stderr)
 			}
 			info, err := os.Stat(filepath.Join(home, "svc", "login.json"))

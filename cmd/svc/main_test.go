@@ -146,12 +146,24 @@ func TestSendTestNamesTheStep(t *testing.T) {
 		body   string
 		want   []string
 	}{
-		{"key refused", "/v1/traces", 401, `{"error":{"_tag":"@svc/ingest/Unauthorized","message":"Unknown key."}}`, []string{"step 1 of 6, send the trace", "401", "Unknown key.", "right kind"}},
+		{
+			"key refused", "/v1/traces", 401, `{"error":{"_tag":"@svc/ingest/Unauthorized","message":"Unknown key."}}`,
+			[]string{"step 1 of 6, send the trace", "401", "Unknown key.", "right kind"},
+		},
 		{"metrics refused", "/v1/metrics", 413, `{}`, []string{"step 3 of 6, send the metric", "413"}},
 		{"partial", "/v1/logs", 200, "\x0a\x02\x08\x01", []string{"step 2 of 6", "only a part"}},
-		{"never found", "/v2/traces/", 404, `{"error":{"_tag":"@svc/http/v2/TraceNotFoundError","message":"None."}}`, []string{"step 4 of 6, find the trace", "gave up after 300ms", "TraceNotFoundError"}},
-		{"wrong address", "/v2/traces/", 404, `{"error":{"_tag":"@svc/ingest/RouteNotFound","message":"None."}}`, []string{"step 4 of 6, find the trace: GET", "right address"}},
-		{"no right to read", "/v2/traces/", 403, `{"error":{"_tag":"InsufficientPermissionsError","message":"No."}}`, []string{"step 4 of 6", "not allowed"}},
+		{
+			"never found", "/v2/traces/", 404, `{"error":{"_tag":"@svc/http/v2/TraceNotFoundError","message":"None."}}`,
+			[]string{"step 4 of 6, find the trace", "gave up after 300ms", "TraceNotFoundError"},
+		},
+		{
+			"wrong address", "/v2/traces/", 404, `{"error":{"_tag":"@svc/ingest/RouteNotFound","message":"None."}}`,
+			[]string{"step 4 of 6, find the trace: GET", "right address"},
+		},
+		{
+			"no right to read", "/v2/traces/", 403, `{"error":{"_tag":"InsufficientPermissionsError","message":"No."}}`,
+			[]string{"step 4 of 6", "not allowed"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -179,7 +191,8 @@ func TestSendTestNamesTheStep(t *testing.T) {
 func TestMigrateAndUsers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	at := []string{"--data-dir", dir}
-	if code, stdout, stderr := invoke(t, nil, append([]string{"migrate", "status"}, at...)...); code != 1 || !strings.Contains(stdout, "pending") {
+	if code, stdout, stderr := invoke(t, nil, append([]string{"migrate", "status"}, at...)...); code != 1 ||
+		!strings.Contains(stdout, "pending") {
 		t.Errorf("status before: %d %s %s", code, stdout, stderr)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -188,7 +201,8 @@ func TestMigrateAndUsers(t *testing.T) {
 	if code, _, stderr := invoke(t, nil, append([]string{"migrate", "up"}, at...)...); code != 0 {
 		t.Fatalf("up: %d %s", code, stderr)
 	}
-	if code, stdout, stderr := invoke(t, nil, append([]string{"migrate", "status"}, at...)...); code != 0 || strings.Contains(stdout, "pending") {
+	if code, stdout, stderr := invoke(t, nil, append([]string{"migrate", "status"}, at...)...); code != 0 ||
+		strings.Contains(stdout, "pending") {
 		t.Errorf("status after: %d %s %s", code, stdout, stderr)
 	}
 	code, stdout, stderr := invoke(t, nil, append([]string{"admin", "org", "create", "First", "--json"}, at...)...)
@@ -226,8 +240,12 @@ func TestDoctorFindsWhatTheQueueSetAside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, stdout, _ := invoke(t, nil, "doctor", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0")
-	for _, want := range []string{"warn  ingest queue", "1 records that the warehouse refused", "are stored at the next start", filepath.Join(dir, "queue/damaged")} {
+	_, stdout, _ := invoke(t, nil, "doctor", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0",
+		"--otlp-grpc-addr", "127.0.0.1:0")
+	for _, want := range []string{
+		"warn  ingest queue", "1 records that the warehouse refused", "are stored at the next start",
+		filepath.Join(dir, "queue/damaged"),
+	} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("%q lacks %q", stdout, want)
 		}
@@ -251,7 +269,8 @@ func TestDoctorFindsFaults(t *testing.T) {
 	for _, f := range findings {
 		got[f.Check] = f.Verdict
 	}
-	if code != 1 || got["data folder"] != verdictFail || got["ports"] != verdictFail || got["engine library"] != verdictFail || got["clock"] != verdictOK {
+	if code != 1 || got["data folder"] != verdictFail || got["ports"] != verdictFail || got["engine library"] != verdictFail ||
+		got["clock"] != verdictOK {
 		t.Errorf("%d %s", code, stdout)
 	}
 }

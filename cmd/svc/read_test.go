@@ -25,10 +25,12 @@ func TestReadWithoutTerminal(t *testing.T) {
 	if code != 0 || !json.Valid([]byte(stdout)) || !strings.Contains(stderr, "--cursor trc_next") {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
-	if code, stdout, _ = invoke(t, append(environ, "SVC_FORMAT=table"), "traces"); code != 0 || !strings.HasPrefix(stdout, "START (UTC)") || strings.Contains(stdout, "\x1b") {
+	if code, stdout, _ = invoke(t, append(environ, "SVC_FORMAT=table"), "traces"); code != 0 || !strings.HasPrefix(stdout, "START (UTC)") ||
+		strings.Contains(stdout, "\x1b") {
 		t.Errorf("%d %s", code, stdout)
 	}
-	if code, stdout, _ = invoke(t, append(environ, "SVC_FORMAT=table"), "traces", "-n", "4", "--format", "jsonl"); code != 0 || strings.Count(stdout, "\n") != 4 {
+	if code, stdout, _ = invoke(t, append(environ, "SVC_FORMAT=table"), "traces", "-n", "4", "--format", "jsonl"); code != 0 ||
+		strings.Count(stdout, "\n") != 4 {
 		t.Errorf("%d %s", code, stdout)
 	}
 }
@@ -103,7 +105,10 @@ func TestReadCredentials(t *testing.T) {
 		{append(bare, "SVC_API_URL="+s.URL, "SVC_API_TOKEN=old"), "services", 1, "InvalidCredentialsError"},
 		{append(bare, "SVC_API_URL="+s.URL, "SVC_API_TOKEN=a b"), "services", 2, "SVC_API_TOKEN"},
 		{append(bare, "SVC_API_URL=ftp://x", "SVC_API_TOKEN=a"), "services", 2, "--api-url"},
-		{append(bare, "SVC_API_URL=http://127.0.0.1:1", "SVC_API_TOKEN=a"), "services --format table", 1, "no server answers at http://127.0.0.1:1"},
+		{
+			append(bare, "SVC_API_URL=http://127.0.0.1:1", "SVC_API_TOKEN=a"), "services --format table", 1,
+			"no server answers at http://127.0.0.1:1",
+		},
 		{append(bare, "SVC_API_URL=http://127.0.0.1:1", "SVC_API_TOKEN=a"), "services", 1, `{"error":{"_tag":"@svc/cli/ServerUnreachable"`},
 		{append(bare, "SVC_FORMAT=xml"), "services", 2, `SVC_FORMAT "xml"`},
 		{bare, "use mars", 2, "mars"},
@@ -144,7 +149,8 @@ func TestWhoami(t *testing.T) {
 		Scopes             []string
 	}
 	code, stdout, _ = invoke(t, environ, "auth", "status", "--output", "json")
-	if err := json.Unmarshal([]byte(stdout), &who); code != 0 || err != nil || who.Source != "SVC_API_TOKEN" || who.Credential != "api_key" || len(who.Scopes) != 2 {
+	if err := json.Unmarshal([]byte(stdout), &who); code != 0 || err != nil || who.Source != "SVC_API_TOKEN" || who.Credential != "api_key" ||
+		len(who.Scopes) != 2 {
 		t.Errorf("%d %v %s", code, err, stdout)
 	}
 	environ = append(environ, "SVC_API_TOKEN=svc_ak_old_and_long")

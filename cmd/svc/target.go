@@ -75,7 +75,8 @@ func (c *cli) target(s *source) (console.Target, error) {
 	case err == nil:
 		out.Origin = path
 		if url != "" && strings.TrimRight(url, "/") != kept.URL {
-			return out, fmt.Errorf("the login is for %s, not for %s: run 'svc login --url %s', or set SVC_API_TOKEN", kept.URL, plain(url), plain(url))
+			return out, fmt.Errorf("the login is for %s, not for %s: run 'svc login --url %s', or set SVC_API_TOKEN", kept.URL, plain(url),
+				plain(url))
 		}
 		out.URL, out.Token, out.Relogin = kept.URL, kept.Token, "Run 'svc login'."
 		return c.checked(out)

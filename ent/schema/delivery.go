@@ -32,7 +32,8 @@ func (Delivery) Fields() []ent.Field {
 		field.UUID("destination_id", uuid.UUID{}).Immutable(),
 		field.String("destination_name").SchemaType(text).Immutable().Comment("at the time of the message"),
 		field.String("destination_type").SchemaType(text).NotEmpty().Immutable(),
-		field.String("delivery_key").SchemaType(text).NotEmpty().Immutable().Comment("the same for all attempts; the receiver may drop a repeat by it"),
+		field.String("delivery_key").SchemaType(text).NotEmpty().Immutable().Comment("the same for all attempts; the receiver may drop a " +
+			"repeat by it"),
 		field.String("event_type").SchemaType(text).NotEmpty().Immutable(),
 		field.Int("attempt_number").Positive().Immutable(),
 		field.String("status").SchemaType(text).NotEmpty().Comment("queued, processing, success or failed"),

@@ -42,7 +42,10 @@ func playSpans(rnd *rand.Rand, n int, end time.Time, length time.Duration) []pla
 
 func insertSpans(t testing.TB, w *warehouse.Warehouse, org principal.OrgID, spans []played) {
 	t.Helper()
-	columns := []string{"OrgId", "Timestamp", "ServiceName", "Environment", "TraceId", "SpanId", "SpanName", "SampleRate", "HasError", "IsEntry", "DurationNano"}
+	columns := []string{
+		"OrgId", "Timestamp", "ServiceName", "Environment", "TraceId", "SpanId", "SpanName", "SampleRate", "HasError",
+		"IsEntry", "DurationNano",
+	}
 	rows := make([][]any, len(spans))
 	for i, s := range spans {
 		rows[i] = []any{
@@ -174,8 +177,8 @@ func TestTogether(t *testing.T) {
 }
 
 func text(r *store.AlertRule, at time.Time) string {
-	return fmt.Sprintf("%s over %d min of %v/%v/%v in %v at %s", r.SignalType, r.WindowMinutes, r.ServiceNames, r.GroupBy, r.ExcludeServiceNames,
-		r.Environments, at.Format("15:04"))
+	return fmt.Sprintf("%s over %d min of %v/%v/%v in %v at %s", r.SignalType, r.WindowMinutes, r.ServiceNames, r.GroupBy,
+		r.ExcludeServiceNames, r.Environments, at.Format("15:04"))
 }
 
 func same(t *testing.T, name string, got, want map[string]Input, weights bool) {

@@ -60,7 +60,8 @@ func benchRules(b *testing.B, organizations, rules int) {
 	end := time.Now().UTC().Truncate(time.Minute)
 	for n := range organizations {
 		created, err := s.CreateOrganization(b.Context(), store.NewOrganization{
-			Name: fmt.Sprint("Organization ", n), Slug: fmt.Sprint("organization-", n), Admin: &store.NewUser{Email: fmt.Sprintf("admin%d@example.com", n), Name: "Admin"},
+			Name: fmt.Sprint("Organization ", n), Slug: fmt.Sprint("organization-", n),
+			Admin: &store.NewUser{Email: fmt.Sprintf("admin%d@example.com", n), Name: "Admin"},
 		})
 		if err != nil {
 			b.Fatal(err)

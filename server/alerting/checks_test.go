@@ -24,7 +24,8 @@ func TestCheckSums(t *testing.T) {
 		value := float64(rnd.IntN(100))
 		c := Check{
 			Org: org, RuleID: "alrt_sums", At: end.Add(-time.Duration(rnd.IntN(50*60)) * time.Minute), GroupKey: fmt.Sprint("g", rnd.IntN(6)),
-			Status: []Status{Breached, Healthy, Skipped, Failed}[rnd.IntN(4)], Transition: []Transition{None, Opened, Continued, Resolved}[rnd.IntN(4)],
+			Status:     []Status{Breached, Healthy, Skipped, Failed}[rnd.IntN(4)],
+			Transition: []Transition{None, Opened, Continued, Resolved}[rnd.IntN(4)],
 		}
 		// The threshold of a minute is the same for all, so that the last one of a bucket is known.
 		c.Threshold = float64(c.At.Unix() / 60)
@@ -73,7 +74,8 @@ func pointText(p reads.AlertCheckPointRow) string {
 	if p.Lowest != nil {
 		lowest, highest = fmt.Sprint(*p.Lowest), fmt.Sprint(*p.Highest)
 	}
-	return fmt.Sprint(p.Checks, " ", p.Breached, " ", p.Healthy, " ", p.Skipped, " ", p.Errors, " ", p.Transitions, " ", lowest, " ", highest, " ", p.Threshold)
+	return fmt.Sprint(p.Checks, " ", p.Breached, " ", p.Healthy, " ", p.Skipped, " ", p.Errors, " ", p.Transitions, " ", lowest, " ", highest,
+		" ", p.Threshold)
 }
 
 func sumChecks(checks []Check, span reads.AlertCheckSpan, shown []string) map[string]*reads.AlertCheckPointRow {

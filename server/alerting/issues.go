@@ -14,7 +14,10 @@ func (s *Shard) issues(t *turn, most int) []store.AlertIssue {
 			continue
 		}
 		i := c.incident
-		n := Notice{Rule: &t.rule.AlertRule, Incident: i, Event: Trigger, At: i.FirstTriggeredAt, Value: c.opening.Value, Samples: c.opening.Samples}
+		n := Notice{
+			Rule: &t.rule.AlertRule, Incident: i, Event: Trigger, At: i.FirstTriggeredAt, Value: c.opening.Value,
+			Samples: c.opening.Samples,
+		}
 		out = append(out, store.AlertIssue{
 			Incident: i.ID, Service: serviceOf(&t.rule.AlertRule, i.GroupKey), Summary: s.cfg.Summary(n), Severity: issueSeverity(i.Severity),
 		})

@@ -93,7 +93,8 @@ func TestBurn(t *testing.T) {
 func rate(spans []played, key string, at time.Time, minutes float64) (float64, float64) {
 	all, failed := 0.0, 0.0
 	for _, s := range spans {
-		if s.entry && (s.service == key || s.service == "" && key == noValue) && !s.at.Before(at.Add(-time.Duration(minutes)*time.Minute)) && s.at.Before(at) {
+		if s.entry && (s.service == key || s.service == "" && key == noValue) && !s.at.Before(at.Add(-time.Duration(minutes)*time.Minute)) &&
+			s.at.Before(at) {
 			all += s.weight
 			if s.failed {
 				failed += s.weight

@@ -106,22 +106,28 @@ func TestStep(t *testing.T) {
 		"no value": {condition(nil), []evaluation{
 			{in: Input{Present: true, Samples: 4}, status: Skipped, skip: SkipNoValue, transition: None},
 		}},
-		"the volume collapsed": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Renotify = 1, 1, time.Hour }), []evaluation{
-			{in: bad, status: Breached, transition: Opened, event: Trigger},
-			{in: value(0, 9), status: Healthy, transition: Continued, hold: HoldVolume},
-			{in: value(0, 9), minutes: 29, status: Healthy, transition: Continued, hold: HoldVolume},
-			{in: value(0, 9), status: Healthy, transition: Resolved, event: Resolve},
-		}},
+		"the volume collapsed": {
+			condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Renotify = 1, 1, time.Hour }),
+			[]evaluation{
+				{in: bad, status: Breached, transition: Opened, event: Trigger},
+				{in: value(0, 9), status: Healthy, transition: Continued, hold: HoldVolume},
+				{in: value(0, 9), minutes: 29, status: Healthy, transition: Continued, hold: HoldVolume},
+				{in: value(0, 9), status: Healthy, transition: Resolved, event: Resolve},
+			},
+		},
 		"the value is the volume": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Volume = 1, 1, true }), []evaluation{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: value(0, 9), status: Healthy, transition: Resolved, event: Resolve},
 		}},
-		"nothing is counted any more": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Volume = 1, 2, true }), []evaluation{
-			{in: bad, status: Breached, transition: Opened, event: Trigger},
-			{in: absent, status: Healthy, transition: Continued},
-			{in: absent, status: Healthy, transition: Resolved, event: Resolve},
-			{in: absent, status: Skipped, skip: SkipNoData, transition: None},
-		}},
+		"nothing is counted any more": {
+			condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Volume = 1, 2, true }),
+			[]evaluation{
+				{in: bad, status: Breached, transition: Opened, event: Trigger},
+				{in: absent, status: Healthy, transition: Continued},
+				{in: absent, status: Healthy, transition: Resolved, event: Resolve},
+				{in: absent, status: Skipped, skip: SkipNoData, transition: None},
+			},
+		},
 		"the volume comes back": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired = 1, 1 }), []evaluation{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: value(0, 9), status: Healthy, transition: Continued, hold: HoldVolume},
@@ -175,7 +181,10 @@ func TestStep(t *testing.T) {
 				now = now.Add(time.Duration(max(1, e.minutes)) * time.Minute)
 				var d Decision
 				s, d = Step(tc.c, s, e.in, now)
-				got := evaluation{in: e.in, minutes: e.minutes, status: d.Status, skip: d.SkipReason, transition: d.Transition, event: d.Event, hold: s.Hold}
+				got := evaluation{
+					in: e.in, minutes: e.minutes, status: d.Status, skip: d.SkipReason, transition: d.Transition, event: d.Event,
+					hold: s.Hold,
+				}
 				if got != e {
 					t.Fatalf("evaluation %d: got %+v, want %+v", i+1, got, e)
 				}
@@ -203,7 +212,8 @@ func TestCompare(t *testing.T) {
 
 // TestEnd: an edit or a deletion resolves an open incident, and tells it only when its trigger was told.
 func TestEnd(t *testing.T) {
-	if s, d := End(State{Open: true, Told: true}, "disabled"); d.Event != Resolve || d.Transition != Resolved || d.Reason != "disabled" || !s.Zero() {
+	if s, d := End(State{Open: true, Told: true}, "disabled"); d.Event != Resolve || d.Transition != Resolved || d.Reason != "disabled" ||
+		!s.Zero() {
 		t.Errorf("a told incident: %+v", d)
 	}
 	if _, d := End(State{Open: true}, "disabled"); d.Event != NoEvent || d.Transition != Resolved {

@@ -55,7 +55,10 @@ func doors(t *testing.T) *httptest.Server {
 		t.Fatal(err)
 	}
 	mux.Handle("/v2/", v2)
-	caller := principal.Result{Principal: &principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_a", Role: principal.RoleRoot}}
+	caller := principal.Result{Principal: &principal.Principal{
+		Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_a",
+		Role: principal.RoleRoot,
+	}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mux.ServeHTTP(w, r.WithContext(principal.WithResult(r.Context(), caller)))
 	}))

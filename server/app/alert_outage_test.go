@@ -142,7 +142,9 @@ func (w *outageWorld) DueDeliveryShards(ctx context.Context, now time.Time) (map
 	return w.Store.DueDeliveryShards(ctx, now)
 }
 
-func (w *outageWorld) DueDeliveries(ctx context.Context, shard int, now time.Time, busy store.OutboxBusy, limit int) ([]store.Delivery, error) {
+func (w *outageWorld) DueDeliveries(ctx context.Context, shard int, now time.Time, busy store.OutboxBusy,
+	limit int,
+) ([]store.Delivery, error) {
 	if err := w.away(); err != nil {
 		return nil, err
 	}
@@ -253,7 +255,8 @@ func (w *outageWorld) rules(t *testing.T) (principal.OrgID, map[uuid.UUID]string
 	}
 	org := created.Organization.ID
 	to, _, err := w.CreateAlertDestination(t.Context(), org, store.NewAlertDestination{
-		ID: uuid.Must(uuid.NewV7()), Name: "hook", Type: notify.Webhook, Enabled: true, Config: json.RawMessage(`{"url":"https://example.com/"}`), CreatedBy: "user_x",
+		ID: uuid.Must(uuid.NewV7()), Name: "hook", Type: notify.Webhook, Enabled: true, Config: json.RawMessage(`{"url":"https://example.com/"}`),
+		CreatedBy: "user_x",
 	})
 	if err != nil {
 		t.Fatal(err)

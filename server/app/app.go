@@ -205,7 +205,8 @@ func (a *App) openStore(ctx context.Context) error {
 		// Otherwise this server would accept the keys of the other region. If it refused them, exporters would drop what they
 		// send.
 		return fmt.Errorf(
-			"region: %w. Each region has its own database and data folder. Start this server with the recorded region, or give it another database and data folder; 'svc admin region set' corrects a region that was recorded by mistake",
+			"region: %w. Each region has its own database and data folder. Start this server with the recorded region, or give it another "+
+				"database and data folder; 'svc admin region set' corrects a region that was recorded by mistake",
 			err,
 		)
 	} else if err != nil {

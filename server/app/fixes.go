@@ -49,7 +49,9 @@ type fixTelemetry struct {
 }
 
 // Releases implements issues.Telemetry.
-func (t fixTelemetry) Releases(ctx context.Context, org principal.OrgID, service string, from, to time.Time) ([]issues.ServiceRelease, error) {
+func (t fixTelemetry) Releases(ctx context.Context, org principal.OrgID, service string, from,
+	to time.Time,
+) ([]issues.ServiceRelease, error) {
 	found, _, err := catalog.FindReleases(ctx, t.warehouse, org, reads.ReleaseList{
 		Window: query.Window{Start: from, End: to}, Service: &service, Rollups: t.rollups,
 	}, limits.ReleasesCompared)
@@ -66,7 +68,9 @@ func (t fixTelemetry) Releases(ctx context.Context, org principal.OrgID, service
 }
 
 // Occurrences implements issues.Telemetry.
-func (t fixTelemetry) Occurrences(ctx context.Context, org principal.OrgID, hashes []string, from, to time.Time) ([]issues.VersionCount, error) {
+func (t fixTelemetry) Occurrences(ctx context.Context, org principal.OrgID, hashes []string, from,
+	to time.Time,
+) ([]issues.VersionCount, error) {
 	f := reads.ErrorFilters{Fingerprints: reads.Fingerprints(hashes), Logs: true}
 	w := query.Window{Start: from, End: to}
 	rows, err := read.All[reads.ErrorVersionRow](ctx, t.warehouse, org, reads.ErrorVersions(w, f, limits.ReleasesCompared).Until(to))

@@ -61,7 +61,8 @@ func (a *App) openIngest(context.Context) error {
 	}
 	sets := &blocks.Pool{}
 	a.pipeline, err = pipeline.Start(pipeline.Config{
-		Log: log, NewBatch: func() pipeline.Batch { return ingest.NewBatch(decoder) }, Inserter: pipeline.Posting{To: a.warehouse}, Ledger: ledger,
+		Log: log, NewBatch: func() pipeline.Batch { return ingest.NewBatch(decoder) }, Inserter: pipeline.Posting{To: a.warehouse},
+		Ledger:  ledger,
 		MaxRows: a.cfg.Limits.BatchMaxRows, MaxAge: a.cfg.Limits.BatchMaxAge,
 		Parallel: cmp.Or(a.cfg.Limits.InsertParallelism, runtime.GOMAXPROCS(0)/limits.CoresOfInsert),
 		Logger:   a.log,

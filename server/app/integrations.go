@@ -41,7 +41,8 @@ func (a *App) openIntegrations(context.Context) error {
 		return err
 	}
 	a.integrations = integrations.New(integrations.Config{
-		Store: a.store, Setups: setups, BaseURL: a.baseURL(), AddressProblem: publicURLProblem(a.baseURL()), Sealer: sealer, Logger: a.log, Now: time.Now,
+		Store: a.store, Setups: setups, BaseURL: a.baseURL(), AddressProblem: publicURLProblem(a.baseURL()), Sealer: sealer, Logger: a.log,
+		Now:  time.Now,
 		Hash: func(secret string) string { return a.hasher.Hash("integration login " + secret) },
 	})
 	return nil

@@ -6,7 +6,8 @@ import "testing"
 func TestPublicURLProblem(t *testing.T) {
 	for base, good := range map[string]bool{
 		"https://svc.example.com": true, "http://localhost:8080": true, "http://127.0.0.1:8080": true, "http://[::1]:8080": true,
-		"http://svc.example.com": false, "http://10.0.0.1": false, "http://localhost.example.com": false, "ftp://localhost.example.com": false, "%": false,
+		"http://svc.example.com": false, "http://10.0.0.1": false, "http://localhost.example.com": false, "ftp://localhost.example.com": false,
+		"%": false,
 	} {
 		if got := publicURLProblem(base); (got == "") != good {
 			t.Errorf("%s: %q", base, got)

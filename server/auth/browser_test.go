@@ -61,7 +61,10 @@ func TestBrowserAttacks(t *testing.T) {
 	h := f.behindBrowser(t, "http://svc.example:8080")
 	tried, taken := 0, 0
 	for _, method := range []string{"POST", "GET", "PUT"} {
-		for _, contentType := range []string{"application/json", "text/plain", "application/x-www-form-urlencoded", "application/proto", "application/json; x", ""} {
+		for _, contentType := range []string{
+			"application/json", "text/plain", "application/x-www-form-urlencoded", "application/proto",
+			"application/json; x", "",
+		} {
 			for _, mark := range []string{"1", "0", ""} {
 				for _, origin := range []string{
 					"http://svc.example:8080", "http://svc.example:9090", "http://svc.example", "https://svc.example:8080", "http://evil.example:8080",
@@ -120,26 +123,41 @@ func TestBrowserRefusals(t *testing.T) {
 		status  int
 		says    string
 	}{
-		"our own script":                   {http80, good, 200, string(f.org)},
-		"JSON with its charset":            {http80, with(func(a *attempt) { a.contentType = "application/json; charset=utf-8" }), 200, ""},
-		"another name of the server":       {http80, with(func(a *attempt) { a.host, a.origin = "localhost:8080", "http://localhost:8080" }), 200, ""},
-		"another name, the public origin":  {http80, with(func(a *attempt) { a.host = "localhost:8080" }), 200, ""},
-		"its organization is named":        {http80, with(func(a *attempt) { a.org = string(f.org) }), 200, ""},
-		"a foreign organization":           {http80, with(func(a *attempt) { a.org = string(other) }), 403, "not a member"},
-		"a missing mark is named":          {http80, with(func(a *attempt) { a.mark = "" }), 401, HeaderUI},
-		"a foreign origin is named":        {http80, with(func(a *attempt) { a.origin = "http://evil.example" }), 401, "Origin"},
-		"REST":                             {http80, with(func(a *attempt) { a.path = "/v2/session" }), 401, "No credential"},
-		"MCP":                              {http80, with(func(a *attempt) { a.path = "/mcp" }), 401, "No credential"},
-		"gRPC-Web":                         {http80, with(func(a *attempt) { a.contentType = "application/grpc-web+proto" }), 401, "content type"},
-		"gRPC":                             {http80, with(func(a *attempt) { a.contentType = "application/grpc" }), 401, "content type"},
-		"a bad key beside the cookie":      {http80, with(func(a *attempt) { a.authorization = "Bearer svc_ak_x" }), 401, "does not know"},
-		"a token in the wrong place":       {http80, with(func(a *attempt) { a.cookie = "session=" + token }), 401, "No credential"},
-		"two cookies":                      {http80, with(func(a *attempt) { a.cookie += "; svc_session=x" }), 401, "several session cookies"},
-		"an API key as the cookie":         {http80, with(func(a *attempt) { a.cookie = "svc_session=" + NewSecret(PrefixAPIKey) }), 401, "does not hold a session"},
-		"an unknown session":               {http80, with(func(a *attempt) { a.cookie = "svc_session=" + NewSecret(PrefixSession) }), 401, "does not know"},
-		"https behind a proxy":             {https, secure(func(*attempt) {}), 200, string(f.org)},
-		"https, upper case in the origin":  {https, secure(func(a *attempt) { a.origin = "https://SVC.example" }), 200, ""},
-		"https, a page over http":          {https, secure(func(a *attempt) { a.origin, a.host = "http://svc.example", "svc.example" }), 401, "Origin"},
+		"our own script":        {http80, good, 200, string(f.org)},
+		"JSON with its charset": {http80, with(func(a *attempt) { a.contentType = "application/json; charset=utf-8" }), 200, ""},
+		"another name of the server": {
+			http80, with(func(a *attempt) { a.host, a.origin = "localhost:8080", "http://localhost:8080" }), 200,
+			"",
+		},
+		"another name, the public origin": {http80, with(func(a *attempt) { a.host = "localhost:8080" }), 200, ""},
+		"its organization is named":       {http80, with(func(a *attempt) { a.org = string(f.org) }), 200, ""},
+		"a foreign organization":          {http80, with(func(a *attempt) { a.org = string(other) }), 403, "not a member"},
+		"a missing mark is named":         {http80, with(func(a *attempt) { a.mark = "" }), 401, HeaderUI},
+		"a foreign origin is named":       {http80, with(func(a *attempt) { a.origin = "http://evil.example" }), 401, "Origin"},
+		"REST":                            {http80, with(func(a *attempt) { a.path = "/v2/session" }), 401, "No credential"},
+		"MCP":                             {http80, with(func(a *attempt) { a.path = "/mcp" }), 401, "No credential"},
+		"gRPC-Web": {
+			http80, with(func(a *attempt) { a.contentType = "application/grpc-web+proto" }), 401,
+			"content type",
+		},
+		"gRPC":                        {http80, with(func(a *attempt) { a.contentType = "application/grpc" }), 401, "content type"},
+		"a bad key beside the cookie": {http80, with(func(a *attempt) { a.authorization = "Bearer svc_ak_x" }), 401, "does not know"},
+		"a token in the wrong place":  {http80, with(func(a *attempt) { a.cookie = "session=" + token }), 401, "No credential"},
+		"two cookies":                 {http80, with(func(a *attempt) { a.cookie += "; svc_session=x" }), 401, "several session cookies"},
+		"an API key as the cookie": {
+			http80, with(func(a *attempt) { a.cookie = "svc_session=" + NewSecret(PrefixAPIKey) }), 401,
+			"does not hold a session",
+		},
+		"an unknown session": {
+			http80, with(func(a *attempt) { a.cookie = "svc_session=" + NewSecret(PrefixSession) }), 401,
+			"does not know",
+		},
+		"https behind a proxy":            {https, secure(func(*attempt) {}), 200, string(f.org)},
+		"https, upper case in the origin": {https, secure(func(a *attempt) { a.origin = "https://SVC.example" }), 200, ""},
+		"https, a page over http": {
+			https, secure(func(a *attempt) { a.origin, a.host = "http://svc.example", "svc.example" }), 401,
+			"Origin",
+		},
 		"https, the cookie without prefix": {https, secure(func(a *attempt) { a.cookie = good.cookie }), 401, "No credential"},
 		"https, another port":              {https, secure(func(a *attempt) { a.origin = "https://svc.example:8443" }), 401, "Origin"},
 	} {

@@ -28,24 +28,56 @@ func TestFederated(t *testing.T) {
 		email string
 		role  principal.Role
 	}{
-		"known by verified address":   {identity: verified("A@Example.com"), email: "a@example.com", role: principal.RoleAdmin},
-		"unverified address":          {identity: Identity{Issuer: issuer, Subject: "x", Email: "a@example.com"}, want: apierr.SignInFailed},
-		"no address":                  {identity: Identity{Issuer: issuer, Subject: "x", EmailVerified: true}, want: apierr.SignInFailed},
-		"stranger":                    {identity: verified("b@example.com"), want: apierr.OrganizationAccessDenied},
-		"invited by address":          {identity: verified("b@example.com"), invitation: "b@example.com", email: "b@example.com", role: principal.RoleMember},
-		"invited by link":             {identity: verified("b@example.com"), invitation: "*", email: "b@example.com", role: principal.RoleMember},
-		"invitation of another":       {identity: verified("b@example.com"), invitation: "c@example.com", want: apierr.OrganizationForbidden},
-		"invitation, unverified":      {identity: Identity{Issuer: issuer, Subject: "x", Email: "b@example.com"}, invitation: "b@example.com", want: apierr.SignInFailed},
-		"invited, a member already":   {identity: verified("a@example.com"), invitation: "*", email: "a@example.com", role: principal.RoleAdmin},
-		"no such invitation":          {identity: verified("b@example.com"), invitation: "none", want: apierr.InvitationNotFound},
-		"joins by rule":               {identity: verified("b@joins.example"), join: JoinRule{"one", []string{"joins.example"}}, email: "b@joins.example", role: principal.RoleMember},
-		"rule, a subdomain":           {identity: verified("b@sub.joins.example"), join: JoinRule{"one", []string{"joins.example"}}, want: apierr.OrganizationAccessDenied},
-		"rule, two at signs":          {identity: verified("b@evil.example@joins.example"), join: JoinRule{"one", []string{"joins.example"}}, want: apierr.OrganizationAccessDenied},
-		"rule, unverified":            {identity: Identity{Issuer: issuer, Subject: "x", Email: "b@joins.example"}, join: JoinRule{"one", []string{"joins.example"}}, want: apierr.SignInFailed},
-		"rule, no such organization":  {identity: verified("b@joins.example"), join: JoinRule{"nowhere", []string{"joins.example"}}, want: apierr.OrganizationAccessDenied},
-		"rule, an administrator":      {identity: verified("a@example.com"), join: JoinRule{"one", []string{"example.com"}}, email: "a@example.com", role: principal.RoleAdmin},
-		"known by subject, new email": {first: new(verified("a@example.com")), identity: Identity{Issuer: issuer, Subject: "s-a@example.com", Email: "b@example.com"}, email: "a@example.com", role: principal.RoleAdmin},
-		"same subject, other issuer":  {first: new(verified("a@example.com")), identity: Identity{Issuer: "https://other", Subject: "s-a@example.com", Email: "b@example.com", EmailVerified: true}, want: apierr.OrganizationAccessDenied},
+		"known by verified address": {identity: verified("A@Example.com"), email: "a@example.com", role: principal.RoleAdmin},
+		"unverified address":        {identity: Identity{Issuer: issuer, Subject: "x", Email: "a@example.com"}, want: apierr.SignInFailed},
+		"no address":                {identity: Identity{Issuer: issuer, Subject: "x", EmailVerified: true}, want: apierr.SignInFailed},
+		"stranger":                  {identity: verified("b@example.com"), want: apierr.OrganizationAccessDenied},
+		"invited by address": {
+			identity: verified("b@example.com"), invitation: "b@example.com", email: "b@example.com",
+			role: principal.RoleMember,
+		},
+		"invited by link":       {identity: verified("b@example.com"), invitation: "*", email: "b@example.com", role: principal.RoleMember},
+		"invitation of another": {identity: verified("b@example.com"), invitation: "c@example.com", want: apierr.OrganizationForbidden},
+		"invitation, unverified": {
+			identity: Identity{Issuer: issuer, Subject: "x", Email: "b@example.com"}, invitation: "b@example.com",
+			want: apierr.SignInFailed,
+		},
+		"invited, a member already": {identity: verified("a@example.com"), invitation: "*", email: "a@example.com", role: principal.RoleAdmin},
+		"no such invitation":        {identity: verified("b@example.com"), invitation: "none", want: apierr.InvitationNotFound},
+		"joins by rule": {
+			identity: verified("b@joins.example"), join: JoinRule{"one", []string{"joins.example"}},
+			email: "b@joins.example", role: principal.RoleMember,
+		},
+		"rule, a subdomain": {
+			identity: verified("b@sub.joins.example"), join: JoinRule{"one", []string{"joins.example"}},
+			want: apierr.OrganizationAccessDenied,
+		},
+		"rule, two at signs": {
+			identity: verified("b@evil.example@joins.example"), join: JoinRule{"one", []string{"joins.example"}},
+			want: apierr.OrganizationAccessDenied,
+		},
+		"rule, unverified": {
+			identity: Identity{Issuer: issuer, Subject: "x", Email: "b@joins.example"},
+			join:     JoinRule{"one", []string{"joins.example"}}, want: apierr.SignInFailed,
+		},
+		"rule, no such organization": {
+			identity: verified("b@joins.example"), join: JoinRule{"nowhere", []string{"joins.example"}},
+			want: apierr.OrganizationAccessDenied,
+		},
+		"rule, an administrator": {
+			identity: verified("a@example.com"), join: JoinRule{"one", []string{"example.com"}},
+			email: "a@example.com", role: principal.RoleAdmin,
+		},
+		"known by subject, new email": {
+			first:    new(verified("a@example.com")),
+			identity: Identity{Issuer: issuer, Subject: "s-a@example.com", Email: "b@example.com"}, email: "a@example.com",
+			role: principal.RoleAdmin,
+		},
+		"same subject, other issuer": {
+			first:    new(verified("a@example.com")),
+			identity: Identity{Issuer: "https://other", Subject: "s-a@example.com", Email: "b@example.com", EmailVerified: true},
+			want:     apierr.OrganizationAccessDenied,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)

@@ -159,7 +159,8 @@ func TestLogpushOutage(t *testing.T) {
 		t.Errorf("known: %v", err)
 	}
 	for name, c := range map[string][2]string{
-		"never seen": {cfp(fresh.ID), freshSecret}, "known id, other secret": {cfp(known.ID), freshSecret}, "unknown": {cfp(uuid.New()), NewSecret(PrefixConnector)},
+		"never seen": {cfp(fresh.ID), freshSecret}, "known id, other secret": {cfp(known.ID), freshSecret},
+		"unknown": {cfp(uuid.New()), NewSecret(PrefixConnector)},
 	} {
 		if _, err := a.Lookup(ctx, c[0], c[1]); !errors.Is(err, ErrLookupUnavailable) || errors.Is(err, ErrUnknownConnector) {
 			t.Errorf("%s: %v", name, err)
@@ -185,7 +186,16 @@ func TestLogpushDelivered(t *testing.T) {
 	for _, step := range []struct {
 		wait    time.Duration
 		problem string
-	}{{0, ""}, {time.Second, ""}, {time.Millisecond, "bad"}, {time.Millisecond, ""}, {time.Second, "bad"}, {10 * time.Second, "bad"}, {time.Second, ""}, {time.Minute, ""}} {
+	}{
+		{0, ""},
+		{time.Second, ""},
+		{time.Millisecond, "bad"},
+		{time.Millisecond, ""},
+		{time.Second, "bad"},
+		{10 * time.Second, "bad"},
+		{time.Second, ""},
+		{time.Minute, ""},
+	} {
 		f.advance(step.wait)
 		a.Delivered(c, step.problem)
 	}

@@ -37,7 +37,11 @@ func breakableSQLite(t *testing.T) breakable {
 			}
 		}
 	}
-	return breakable{store.Config{Path: path}, exec(`ALTER TABLE ingest_keys RENAME TO taken`), exec(`ALTER TABLE taken RENAME TO ingest_keys`)}
+	return breakable{
+		store.Config{Path: path},
+		exec(`ALTER TABLE ingest_keys RENAME TO taken`),
+		exec(`ALTER TABLE taken RENAME TO ingest_keys`),
+	}
 }
 
 // breakablePostgres refuses connections and closes the open ones, including that of the feed.
@@ -68,7 +72,8 @@ func breakablePostgres(t *testing.T) breakable {
 	}
 	return breakable{
 		store.Config{URL: text},
-		exec(`ALTER DATABASE "`+name+`" ALLOW_CONNECTIONS false`, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '`+name+`'`),
+		exec(`ALTER DATABASE "`+name+`" ALLOW_CONNECTIONS false`, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '`+name+
+			`'`),
 		exec(`ALTER DATABASE "` + name + `" ALLOW_CONNECTIONS true`),
 	}
 }

@@ -112,7 +112,10 @@ func TestSessionIdle(t *testing.T) {
 	ctx := t.Context()
 	start := func(life time.Duration) http.Header {
 		token := NewSecret(PrefixSession)
-		if _, err := f.CreateSession(ctx, store.NewSession{User: f.admin.ID, TokenHash: f.hasher.Hash(token), ExpiresAt: f.now().Add(life)}); err != nil {
+		if _, err := f.CreateSession(ctx, store.NewSession{
+			User: f.admin.ID, TokenHash: f.hasher.Hash(token),
+			ExpiresAt: f.now().Add(life),
+		}); err != nil {
 			t.Fatal(err)
 		}
 		return bearerHeader(token)

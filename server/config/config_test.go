@@ -111,14 +111,16 @@ func TestEveryKeyEveryWay(t *testing.T) {
 	app := map[string]string{
 		"SVC_GITLAB_CLIENT_ID": "l", "SVC_GITLAB_CLIENT_SECRET": "s",
 		"SVC_PLANETSCALE_CLIENT_ID": "p", "SVC_PLANETSCALE_CLIENT_SECRET": "s",
-		"SVC_DISCORD_APPLICATION_ID": "1", "SVC_DISCORD_CLIENT_SECRET": "s", "SVC_DISCORD_PUBLIC_KEY": strings.Repeat("0", 64), "SVC_DISCORD_BOT_TOKEN": "t",
-		"SVC_SLACK_CLIENT_ID": "1.2", "SVC_SLACK_CLIENT_SECRET": "s", "SVC_SLACK_SIGNING_SECRET": "s",
+		"SVC_DISCORD_APPLICATION_ID": "1", "SVC_DISCORD_CLIENT_SECRET": "s", "SVC_DISCORD_PUBLIC_KEY": strings.Repeat("0", 64),
+		"SVC_DISCORD_BOT_TOKEN": "t",
+		"SVC_SLACK_CLIENT_ID":   "1.2", "SVC_SLACK_CLIENT_SECRET": "s", "SVC_SLACK_SIGNING_SECRET": "s",
 		"SVC_GITHUB_APP_ID": "7", "SVC_GITHUB_SLUG": "a", "SVC_GITHUB_CLIENT_ID": "b", "SVC_GITHUB_CLIENT_SECRET": "c",
 		"SVC_GITHUB_PRIVATE_KEY": oneLine(privateKey(t)), "SVC_GITHUB_WEBHOOK_SECRET": "d",
 	}
 	// These settings need others beside them.
 	company := map[string]string{
-		"SVC_OIDC_ISSUER": "https://id.example.com", "SVC_OIDC_CLIENT_ID": "svc", "SVC_OIDC_JOIN_ORGANIZATION": "acme", "SVC_OIDC_JOIN_DOMAINS": "example.com",
+		"SVC_OIDC_ISSUER": "https://id.example.com", "SVC_OIDC_CLIENT_ID": "svc", "SVC_OIDC_JOIN_ORGANIZATION": "acme",
+		"SVC_OIDC_JOIN_DOMAINS": "example.com",
 	}
 	for _, key := range Keys() {
 		text := other[key.Kind]
@@ -213,7 +215,11 @@ func TestBadInput(t *testing.T) {
 		{"port too high", Sources{Flags: flags(t, "--api-addr", "127.0.0.1:65536")}, []string{"api-addr", "0 to 65535"}},
 		{"port by name", Sources{Flags: flags(t, "--api-addr", "127.0.0.1:http")}, []string{"api-addr"}},
 		{"URL as address", Sources{Flags: flags(t, "--api-addr", "http://h:80")}, []string{"api-addr"}},
-		{"duration", Sources{Environ: []string{"SVC_SHUTDOWN_TIMEOUT=soon"}}, []string{"shutdown-timeout", "SVC_SHUTDOWN_TIMEOUT", `"soon"`, "30s"}},
+		{
+			"duration",
+			Sources{Environ: []string{"SVC_SHUTDOWN_TIMEOUT=soon"}},
+			[]string{"shutdown-timeout", "SVC_SHUTDOWN_TIMEOUT", `"soon"`, "30s"},
+		},
 		{"duration zero", Sources{Environ: []string{"SVC_BATCH_MAX_AGE=0s"}}, []string{"batch-max-age", "above zero"}},
 		{"size", Sources{File: write(t, "queue-max-bytes: much")}, []string{"queue-max-bytes", "svc.yaml", `"much"`, "64MiB"}},
 		{"size negative", Sources{File: write(t, "queue-max-bytes: -1")}, []string{"queue-max-bytes"}},
@@ -231,7 +237,11 @@ func TestBadInput(t *testing.T) {
 		{"secret too short", Sources{Environ: []string{"SVC_SECRET_KEY=short"}}, []string{"secret-key", "SVC_SECRET_KEY", "32"}},
 		{"unknown variable", Sources{Environ: []string{"SVC_API_ADDRES=x"}}, []string{"SVC_API_ADDRES", "nearest is SVC_API_ADDR "}},
 		{"file of a setting that is no secret", Sources{Environ: []string{"SVC_REGION_FILE=x"}}, []string{"SVC_REGION_FILE"}},
-		{"secret file missing", Sources{Environ: []string{"SVC_SECRET_KEY_FILE=/nonexistent"}}, []string{"secret-key", "SVC_SECRET_KEY_FILE", "/nonexistent"}},
+		{
+			"secret file missing",
+			Sources{Environ: []string{"SVC_SECRET_KEY_FILE=/nonexistent"}},
+			[]string{"secret-key", "SVC_SECRET_KEY_FILE", "/nonexistent"},
+		},
 		{"secret twice", Sources{Environ: []string{"SVC_SECRET_KEY_FILE=/x", "SVC_SECRET_KEY=y"}}, []string{"secret-key", "set one of them"}},
 		{"unknown key", Sources{File: write(t, "api_adr: x")}, []string{"api_adr", "nearest is api-addr "}},
 		{"nested key", Sources{File: write(t, "limits:\n  batch-max-rows: 2")}, []string{"limits.batch-max-rows", "nearest is batch-max-rows "}},
@@ -242,7 +252,11 @@ func TestBadInput(t *testing.T) {
 		{"same address twice", Sources{Flags: flags(t, "--ingest-addr", "127.0.0.1:8080")}, []string{"ingest-addr", "api-addr", "own address"}},
 		{"segment above queue", Sources{Flags: flags(t, "--queue-max-bytes", "1MiB")}, []string{"queue-segment-bytes", "queue-max-bytes"}},
 		{"body above decompressed", Sources{Flags: flags(t, "--ingest-max-decompressed-bytes", "1MiB")}, []string{"ingest-max-body-bytes"}},
-		{"all at once", Sources{Environ: []string{"SVC_NOPE=1", "SVC_NADA=2"}, File: write(t, "nix: 3")}, []string{"SVC_NOPE", "SVC_NADA", "nix"}},
+		{
+			"all at once",
+			Sources{Environ: []string{"SVC_NOPE=1", "SVC_NADA=2"}, File: write(t, "nix: 3")},
+			[]string{"SVC_NOPE", "SVC_NADA", "nix"},
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Load(tc.src)

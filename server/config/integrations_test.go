@@ -94,7 +94,10 @@ func TestGitLabSettings(t *testing.T) {
 			t.Errorf("%s: %v does not name %s", given, err, missing)
 		}
 	}
-	for address, want := range map[string]string{"": "https://gitlab.com", "https://git.corp.example/": "https://git.corp.example", "https://x/y": ""} {
+	for address, want := range map[string]string{
+		"": "https://gitlab.com", "https://git.corp.example/": "https://git.corp.example",
+		"https://x/y": "",
+	} {
 		environ := []string{"SVC_GITLAB_CLIENT_ID=i", "SVC_GITLAB_CLIENT_SECRET=s"}
 		if address != "" {
 			environ = append(environ, "SVC_GITLAB_URL="+address)
@@ -127,7 +130,8 @@ func TestChatSettings(t *testing.T) {
 		{[]string{"SVC_SLACK_URL=http://10.0.0.1:80"}, "https"},
 		{[]string{"SVC_SLACK_URL=http://localhost:80", "SVC_DISCORD_URL=http://[::1]:80"}, ""},
 		{[]string{
-			"SVC_DISCORD_APPLICATION_ID=1", "SVC_DISCORD_BOT_TOKEN=t", "SVC_DISCORD_CLIENT_SECRET=s", "SVC_DISCORD_PUBLIC_KEY=" + strings.Repeat("0aF1", 16),
+			"SVC_DISCORD_APPLICATION_ID=1", "SVC_DISCORD_BOT_TOKEN=t", "SVC_DISCORD_CLIENT_SECRET=s",
+			"SVC_DISCORD_PUBLIC_KEY=" + strings.Repeat("0aF1", 16),
 		}, ""},
 	} {
 		_, err := Load(Sources{Environ: c.environ})

@@ -104,7 +104,8 @@ func Keys() []Key {
 		},
 		{
 			Name: "warehouse-url", Kind: KindDSN,
-			Help:   "HTTP interface of a ClickHouse server (`clickhouse://`, `clickhouses://` with TLS), with `cluster=`, `quorum=` and several hosts (`a:8123,b:8123`) for a cluster (docs/scale.md); empty: the embedded engine",
+			Help: "HTTP interface of a ClickHouse server (`clickhouse://`, `clickhouses://` with TLS), with `cluster=`, `quorum=` and several " +
+				"hosts (`a:8123,b:8123`) for a cluster (docs/scale.md); empty: the embedded engine",
 			assign: dsn(func(c *Config) *DSN { return &c.WarehouseURL }, "clickhouse", "clickhouses", "http", "https"),
 		},
 		{
@@ -113,9 +114,10 @@ func Keys() []Key {
 			assign: dsn(func(c *Config) *DSN { return &c.DatabaseURL }, "postgres", "postgresql"),
 		},
 		{
-			Name:   "redis-url",
-			Kind:   KindDSN,
-			Help:   "Redis server (`redis://`, `rediss://` with TLS) in which all API nodes count requests and sign-in attempts together; empty: each node counts its own",
+			Name: "redis-url",
+			Kind: KindDSN,
+			Help: "Redis server (`redis://`, `rediss://` with TLS) in which all API nodes count requests and sign-in attempts together; empty: " +
+				"each node counts its own",
 			assign: dsn(func(c *Config) *DSN { return &c.RedisURL }, "redis", "rediss"),
 		},
 		{
@@ -140,12 +142,14 @@ func Keys() []Key {
 		},
 		{
 			Name: "egress-ca-file", Kind: KindPath,
-			Help:   "file of certificates (PEM) that scrape targets are checked against, besides the authorities of the system; empty: those of the system alone",
+			Help: "file of certificates (PEM) that scrape targets are checked against, besides the authorities of the system; empty: those of " +
+				"the system alone",
 			assign: text(func(c *Config) *string { return &c.EgressCAFile }),
 		},
 		{
 			Name: "egress-networks", Kind: KindList,
-			Help:   "networks (`10.0.0.0/8`) that URLs of users may lead to although they are not public, for webhooks and scrape targets; empty: public addresses only",
+			Help: "networks (`10.0.0.0/8`) that URLs of users may lead to although they are not public, for webhooks and scrape targets; empty: " +
+				"public addresses only",
 			assign: func(c *Config, s string) (err error) { c.EgressNetworks, err = parsePrefixes(s); return err },
 		},
 		{
@@ -189,9 +193,10 @@ func Keys() []Key {
 			assign: func(c *Config, s string) (err error) { c.SecretKey, err = parseSecretKey(s); return err },
 		},
 		{
-			Name:   "oidc-issuer",
-			Kind:   KindURL,
-			Help:   "issuer URL of an OpenID Connect provider for sign-in (`https://`, on this machine also `http://`); register the client there with the redirect URI `PUBLIC_URL/login/oidc/callback`; empty: passwords only",
+			Name: "oidc-issuer",
+			Kind: KindURL,
+			Help: "issuer URL of an OpenID Connect provider for sign-in (`https://`, on this machine also `http://`); register the client there " +
+				"with the redirect URI `PUBLIC_URL/login/oidc/callback`; empty: passwords only",
 			assign: issuer(func(c *Config) *string { return &c.OIDC.Issuer }),
 		},
 		{
@@ -215,9 +220,10 @@ func Keys() []Key {
 			assign: text(func(c *Config) *string { return &c.OIDC.Label }),
 		},
 		{
-			Name:   "oidc-join-organization",
-			Kind:   KindText,
-			Help:   "organization (id or slug) that people with an address of `oidc-join-domains` join at their first sign-in; empty: only invited people can sign in",
+			Name: "oidc-join-organization",
+			Kind: KindText,
+			Help: "organization (id or slug) that people with an address of `oidc-join-domains` join at their first sign-in; empty: only " +
+				"invited people can sign in",
 			assign: text(func(c *Config) *string { return &c.OIDC.JoinOrganization }),
 		},
 		{
@@ -267,7 +273,8 @@ func Keys() []Key {
 		},
 		{
 			Name: "gitlab-client-id", Kind: KindText,
-			Help:   "application id of the OAuth application that is registered at GitLab for this server; it and `gitlab-client-secret` are given together, or not at all",
+			Help: "application id of the OAuth application that is registered at GitLab for this server; it and `gitlab-client-secret` are " +
+				"given together, or not at all",
 			assign: text(func(c *Config) *string { return &c.GitLab.ClientID }),
 		},
 		{
@@ -282,7 +289,8 @@ func Keys() []Key {
 		},
 		{
 			Name: "slack-client-id", Kind: KindText,
-			Help:   "client id of the Slack app that is registered for this server; its three settings `slack-client-id`, `slack-client-secret` and `slack-signing-secret` are given together, or not at all",
+			Help: "client id of the Slack app that is registered for this server; its three settings `slack-client-id`, `slack-client-secret` " +
+				"and `slack-signing-secret` are given together, or not at all",
 			assign: text(func(c *Config) *string { return &c.Slack.ClientID }),
 		},
 		{
@@ -302,7 +310,8 @@ func Keys() []Key {
 		},
 		{
 			Name: "discord-application-id", Kind: KindText,
-			Help: "id of the application that is registered at Discord for this server; its four settings `discord-application-id`, `discord-client-secret`, `discord-public-key` and `discord-bot-token` are given together, or not at all",
+			Help: "id of the application that is registered at Discord for this server; its four settings `discord-application-id`, " +
+				"`discord-client-secret`, `discord-public-key` and `discord-bot-token` are given together, or not at all",
 			assign: matching(decimalID, "it is the number on the page of the application",
 				func(c *Config) *string { return &c.Discord.ApplicationID }),
 		},
@@ -313,7 +322,8 @@ func Keys() []Key {
 		},
 		{
 			Name: "discord-public-key", Kind: KindText,
-			Help: "public key of that application, with which its interactions are checked; the address for them is `PUBLIC_URL/integrations/discord/webhook`",
+			Help: "public key of that application, with which its interactions are checked; the address for them is " +
+				"`PUBLIC_URL/integrations/discord/webhook`",
 			assign: matching(publicKey, "it is the 64 hexadecimal digits on the page of the application",
 				func(c *Config) *string { return &c.Discord.PublicKey }),
 		},
@@ -344,7 +354,8 @@ func Keys() []Key {
 		},
 		{
 			Name: "planetscale-client-id", Kind: KindText,
-			Help:   "client id of the OAuth application that is registered at PlanetScale for this server; it and `planetscale-client-secret` are given together, or not at all",
+			Help: "client id of the OAuth application that is registered at PlanetScale for this server; it and `planetscale-client-secret` are " +
+				"given together, or not at all",
 			assign: text(func(c *Config) *string { return &c.PlanetScale.ClientID }),
 		},
 		{
@@ -381,7 +392,9 @@ func Keys() []Key {
 			Name:    "queue-max-bytes-per-org",
 			Kind:    KindSize,
 			Default: "0",
-			Help: "space in the durable queue for the data of one organization that is not in the warehouse yet; when it is full, the exporters of the organization must retry later. A small value keeps the data of others fresh during a flood; a large one bridges a longer outage of the warehouse. 0: " + limits.Size(
+			Help: "space in the durable queue for the data of one organization that is not in the warehouse yet; when it is full, the exporters " +
+				"of the organization must retry later. A small value keeps the data of others fresh during a flood; a large one bridges a longer " +
+				"outage of the warehouse. 0: " + limits.Size(
 				limits.QueueOfOrganization,
 			) + ", or a quarter of `queue-max-bytes` if that is less",
 			assign: size(func(c *Config) *Size { return &c.Limits.QueueMaxBytesPerOrg }),

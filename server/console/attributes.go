@@ -31,7 +31,8 @@ func attributeCommands() []Command {
 			Example: "  svc attributes keys --source logs -q http", run: attributeKeys,
 		},
 		{
-			Path: "attributes values", Arguments: []string{"KEY"}, Short: "List the values of an attribute, most frequent first", window: true, page: true,
+			Path: "attributes values", Arguments: []string{"KEY"}, Short: "List the values of an attribute, most frequent first", window: true,
+			page: true,
 			Flags: append(flags(&svcv2.ListAttributeValuesRequest{}, "that of the key"), Flag{
 				Name: "metric", Usage: "only data points of this metric", Target: func(o *Options) any { return &o.Metric },
 			}),
@@ -64,7 +65,12 @@ func attributeKeys(ctx context.Context, q *Query) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	s := section{columns: []column{{title: "KEY"}, {title: "SCOPE", drop: 1}, {title: "TYPE", grow: true, drop: 2}, {title: "USES", right: true}}}
+	s := section{columns: []column{
+		{title: "KEY"},
+		{title: "SCOPE", drop: 1},
+		{title: "TYPE", grow: true, drop: 2},
+		{title: "USES", right: true},
+	}}
 	for _, v := range res.GetData() {
 		s.rows = append(s.rows, row(v.GetKey(), v.GetScope(), strings.Join(v.GetValueTypes(), ", "), count(v.GetCount())))
 	}

@@ -41,7 +41,8 @@ func TestBridgeClient(t *testing.T) {
 			inner := echoServer(options)
 			var forget atomic.Bool
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.Header.Get("Authorization") != "Bearer key" || r.URL.Path != "/mcp" || r.URL.Query().Get("toolsets") != "a,b" && r.Method == http.MethodPost {
+				if r.Header.Get("Authorization") != "Bearer key" || r.URL.Path != "/mcp" || r.URL.Query().Get("toolsets") != "a,b" &&
+					r.Method == http.MethodPost {
 					t.Errorf("%s %v", r.URL, r.Header)
 				}
 				if r.Header.Get("Mcp-Session-Id") != "" && forget.CompareAndSwap(true, false) {

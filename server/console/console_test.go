@@ -63,7 +63,10 @@ func TestRefusals(t *testing.T) {
 		},
 		"a field": {
 			connect.CodeInvalidArgument,
-			&optionsv1.ErrorDetail{Tag: "@svc/x/TimeRange", Message: "start_time must be before \x1b[31mend_time.", Param: "start_time", Status: 400},
+			&optionsv1.ErrorDetail{
+				Tag: "@svc/x/TimeRange", Message: "start_time must be before \x1b[31mend_time.", Param: "start_time",
+				Status: 400,
+			},
 			[]string{"--start: start_time", `\x1b[31mend_time`},
 		},
 	} {
@@ -81,7 +84,8 @@ func TestRefusals(t *testing.T) {
 					t.Errorf("%q lacks %q", err, text)
 				}
 			}
-			if !strings.Contains(string(failure.JSON()), `"request_id":"req_TEST"`) || !strings.Contains(string(failure.JSON()), tc.detail.GetTag()) {
+			if !strings.Contains(string(failure.JSON()), `"request_id":"req_TEST"`) ||
+				!strings.Contains(string(failure.JSON()), tc.detail.GetTag()) {
 				t.Errorf("%s", failure.JSON())
 			}
 		})
@@ -104,11 +108,16 @@ func TestServersOfOthers(t *testing.T) {
 	defer page.Close()
 	gone := httptest.NewServer(nil)
 	gone.Close()
-	for url, want := range map[string]string{redirects.URL: "is not one of svc", page.URL: "is not one of svc", gone.URL: "no server answers at " + gone.URL} {
+	for url, want := range map[string]string{
+		redirects.URL: "is not one of svc", page.URL: "is not one of svc",
+		gone.URL: "no server answers at " + gone.URL,
+	} {
 		c := command(t, "services")
 		q := console.Query{Now: now()}
-		err := c.Run(t.Context(), console.Connect(console.Target{URL: url, Token: "secret"}), &q, &console.Output{Data: io.Discard, Messages: io.Discard})
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") || strings.Contains(err.Error(), "secret") {
+		err := c.Run(t.Context(), console.Connect(console.Target{URL: url, Token: "secret"}), &q,
+			&console.Output{Data: io.Discard, Messages: io.Discard})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\x1b") ||
+			strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, want %q", url, err, want)
 		}
 	}

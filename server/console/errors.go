@@ -81,7 +81,8 @@ func oneError(ctx context.Context, q *Query) (Answer, error) {
 		message: res, lines: linesOf([]*svcv2.ErrorEventDetail{res}),
 		sections: []section{
 			pairs([2]string{"Error", res.GetErrorLabel()}, [2]string{"Message", res.GetSampleMessage()}, [2]string{"At", res.GetTopFrame()},
-				[2]string{"Services", strings.Join(res.GetServices(), ", ")}, [2]string{"Environments", strings.Join(res.GetDeploymentEnvironments(), ", ")},
+				[2]string{"Services", strings.Join(res.GetServices(), ", ")},
+				[2]string{"Environments", strings.Join(res.GetDeploymentEnvironments(), ", ")},
 				[2]string{"Count", count(res.GetEstimatedCount())}, [2]string{"Over time", sparkline(values)},
 				[2]string{"First seen", at(res.GetFirstSeen()) + " UTC"}, [2]string{"Last seen", at(res.GetLastSeen()) + " UTC"},
 				[2]string{"Window", utcWindow(start, end)}),

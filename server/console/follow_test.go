@@ -29,14 +29,20 @@ type stream struct {
 func (s *stream) add(id string, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.logs = append(s.logs, &svcv2.Log{Id: id, Object: "log", Timestamp: timestamppb.New(at), SeverityText: "INFO", SeverityNumber: 9, ServiceName: "cart", Body: "body of " + id + "\x1b[2J"})
+	s.logs = append(s.logs, &svcv2.Log{
+		Id: id, Object: "log", Timestamp: timestamppb.New(at), SeverityText: "INFO", SeverityNumber: 9,
+		ServiceName: "cart", Body: "body of " + id + "\x1b[2J",
+	})
 }
 
 func (s *stream) answer(method string, request proto.Message) (proto.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away {
-		return nil, consoletest.Refusal(connect.CodeUnavailable, &optionsv1.ErrorDetail{Tag: "@svc/x/Away", Message: "The warehouse is away.", Retryable: true, Status: 503})
+		return nil, consoletest.Refusal(connect.CodeUnavailable, &optionsv1.ErrorDetail{
+			Tag: "@svc/x/Away", Message: "The warehouse is away.",
+			Retryable: true, Status: 503,
+		})
 	}
 	if method == "QueryLogTimeseries" {
 		req := request.(*svcv2.QueryLogTimeseriesRequest)
@@ -46,7 +52,10 @@ func (s *stream) answer(method string, request proto.Message) (proto.Message, er
 				n++
 			}
 		}
-		return &svcv2.LogTimeseries{Series: []*svcv2.TelemetrySeries{{Points: []*svcv2.TelemetryPoint{{Timestamp: req.GetStartTime(), Value: n}}}}}, nil
+		return &svcv2.LogTimeseries{Series: []*svcv2.TelemetrySeries{{Points: []*svcv2.TelemetryPoint{{
+			Timestamp: req.GetStartTime(),
+			Value:     n,
+		}}}}}, nil
 	}
 	req := request.(*svcv2.SearchLogsRequest)
 	var from int
@@ -115,7 +124,8 @@ func TestFollow(t *testing.T) {
 	ended := make(chan error, 1)
 	c := command(t, "logs")
 	go func() {
-		ended <- c.Run(ctx, console.Connect(console.Target{URL: s.URL, Token: consoletest.Token}), &console.Query{Options: console.Options{Follow: true}, Now: begin},
+		ended <- c.Run(ctx, console.Connect(console.Target{URL: s.URL, Token: consoletest.Token}),
+			&console.Query{Options: console.Options{Follow: true}, Now: begin},
 			&console.Output{Data: &data, Messages: &messages, Format: console.FormatTable, Width: 70})
 	}()
 	within(t, &data, "body of first")
@@ -159,7 +169,8 @@ func TestFollowFlood(t *testing.T) {
 		store.add(fmt.Sprintf("f%04d", i), time.Now().Add(-4*time.Second+time.Duration(i)*time.Millisecond))
 	}
 	go func() {
-		_ = c.Run(ctx, console.Connect(console.Target{URL: s.URL, Token: consoletest.Token}), &console.Query{Options: console.Options{Follow: true}},
+		_ = c.Run(ctx, console.Connect(console.Target{URL: s.URL, Token: consoletest.Token}),
+			&console.Query{Options: console.Options{Follow: true}},
 			&console.Output{Data: &data, Messages: &messages, Format: console.FormatLines})
 	}()
 	within(t, &messages, "left out about 1500 log records")
@@ -180,7 +191,8 @@ func TestFollowEnds(t *testing.T) {
 		t.Error(err)
 	}
 	out.Left = nil
-	if err := c.Run(t.Context(), console.Connect(console.Target{URL: s.URL, Token: "old"}), q, out); err == nil || !strings.Contains(err.Error(), "InvalidCredentials") {
+	if err := c.Run(t.Context(), console.Connect(console.Target{URL: s.URL, Token: "old"}), q, out); err == nil ||
+		!strings.Contains(err.Error(), "InvalidCredentials") {
 		t.Error(err)
 	}
 }

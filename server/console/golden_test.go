@@ -34,7 +34,9 @@ func command(t *testing.T, path string) console.Command {
 }
 
 // run runs one command against a server.
-func run(ctx context.Context, t *testing.T, s *consoletest.Server, path string, q console.Query, out console.Output) (stdout, stderr string, err error) {
+func run(ctx context.Context, t *testing.T, s *consoletest.Server, path string, q console.Query,
+	out console.Output,
+) (stdout, stderr string, err error) {
 	t.Helper()
 	c := command(t, path)
 	q.Now = now()
@@ -51,25 +53,28 @@ func run(ctx context.Context, t *testing.T, s *consoletest.Server, path string, 
 // uses are the arguments with which the golden files are made. A command may have several, which differ behind a #.
 func uses() map[string]console.Query {
 	return map[string]console.Query{
-		"services":          {Options: console.Options{Environment: "production"}},
-		"diagnose":          {Arguments: []string{"checkout"}},
-		"service-map":       {Options: console.Options{Service: "cart"}},
-		"top-ops":           {Arguments: []string{"checkout"}, Options: console.Options{Metric: "p95_duration"}},
-		"traces":            {Options: console.Options{Service: "checkout", Errors: true, MinDuration: 5, HTTPMethod: "GET", Limit: 4}},
-		"traces get":        {Arguments: []string{"4bf92f3577b34da6a3ce929d0e0e4736"}},
-		"trace":             {Arguments: []string{"4bf92f3577b34da6a3ce929d0e0e4736"}},
-		"slow-traces":       {Options: console.Options{Limit: 2, MinDuration: 1}},
-		"logs":              {Options: console.Options{Severity: "WARN", Search: "timeout", Since: "1h", End: "2026-11-26"}},
-		"log-patterns":      {},
-		"errors":            {Options: console.Options{Search: "card"}},
-		"error":             {Arguments: []string{"16761063888129206062"}},
-		"issues":            {Options: console.Options{State: "triage", IssueKind: "error"}},
-		"issues get":        {Arguments: []string{"iss_1"}},
-		"issues claim":      {Arguments: []string{"iss_1"}, Options: console.Options{Lease: 600}},
-		"issues move":       {Arguments: []string{"iss_1", "done"}, Options: console.Options{Note: "fixed"}},
-		"issues comment":    {Arguments: []string{"iss_1", "Seen again"}},
-		"metrics":           {Options: console.Options{MetricType: "histogram"}},
-		"timeseries":        {Options: console.Options{Service: "search", Aggregation: "p95_duration", GroupBy: []string{"span.name"}, Bucket: 60}},
+		"services":       {Options: console.Options{Environment: "production"}},
+		"diagnose":       {Arguments: []string{"checkout"}},
+		"service-map":    {Options: console.Options{Service: "cart"}},
+		"top-ops":        {Arguments: []string{"checkout"}, Options: console.Options{Metric: "p95_duration"}},
+		"traces":         {Options: console.Options{Service: "checkout", Errors: true, MinDuration: 5, HTTPMethod: "GET", Limit: 4}},
+		"traces get":     {Arguments: []string{"4bf92f3577b34da6a3ce929d0e0e4736"}},
+		"trace":          {Arguments: []string{"4bf92f3577b34da6a3ce929d0e0e4736"}},
+		"slow-traces":    {Options: console.Options{Limit: 2, MinDuration: 1}},
+		"logs":           {Options: console.Options{Severity: "WARN", Search: "timeout", Since: "1h", End: "2026-11-26"}},
+		"log-patterns":   {},
+		"errors":         {Options: console.Options{Search: "card"}},
+		"error":          {Arguments: []string{"16761063888129206062"}},
+		"issues":         {Options: console.Options{State: "triage", IssueKind: "error"}},
+		"issues get":     {Arguments: []string{"iss_1"}},
+		"issues claim":   {Arguments: []string{"iss_1"}, Options: console.Options{Lease: 600}},
+		"issues move":    {Arguments: []string{"iss_1", "done"}, Options: console.Options{Note: "fixed"}},
+		"issues comment": {Arguments: []string{"iss_1", "Seen again"}},
+		"metrics":        {Options: console.Options{MetricType: "histogram"}},
+		"timeseries": {Options: console.Options{
+			Service: "search", Aggregation: "p95_duration", GroupBy: []string{"span.name"},
+			Bucket: 60,
+		}},
 		"breakdown":         {Options: console.Options{Where: "has_error"}},
 		"compare":           {Options: console.Options{Around: "2026-11-26 18:53", Since: "10m"}},
 		"attributes keys":   {Options: console.Options{Source: "logs"}},
@@ -80,10 +85,13 @@ func uses() map[string]console.Query {
 		"integrations":      {},
 		"repos":             {Options: console.Options{Search: "shop", Limit: 2}},
 		"source search":     {Arguments: []string{"acme/shop", "total"}, Options: console.Options{Path: "services", Limit: 2}},
-		"source read":       {Arguments: []string{"repo_YpC9sqXJt9h7iNv7hq4SY7", "services/checkout/cart.go:10-14"}, Options: console.Options{Ref: "v1.4.2"}},
-		"tools list":        {Options: console.Options{Toolsets: []string{"errors", "telemetry"}, ReadOnly: true}},
-		"tools list#one":    {Arguments: []string{"search_logs"}},
-		"tools call":        {Arguments: []string{"search_logs"}, Options: console.Options{ToolArguments: `{"limit": 2, "foo": 1}`}},
+		"source read": {
+			Arguments: []string{"repo_YpC9sqXJt9h7iNv7hq4SY7", "services/checkout/cart.go:10-14"},
+			Options:   console.Options{Ref: "v1.4.2"},
+		},
+		"tools list":     {Options: console.Options{Toolsets: []string{"errors", "telemetry"}, ReadOnly: true}},
+		"tools list#one": {Arguments: []string{"search_logs"}},
+		"tools call":     {Arguments: []string{"search_logs"}, Options: console.Options{ToolArguments: `{"limit": 2, "foo": 1}`}},
 	}
 }
 
@@ -185,7 +193,8 @@ func checkSafe(t *testing.T, text string, colors bool) {
 func checkWidth(t *testing.T, text, path string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
-		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 48 && strings.Contains(line, " ") && !strings.Contains(path, "metric") && !strings.HasPrefix(path, "tables") &&
+		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 48 && strings.Contains(line, " ") && !strings.Contains(path, "metric") &&
+			!strings.HasPrefix(path, "tables") &&
 			!strings.Contains(path, "trace") && !strings.Contains(path, "error") && !strings.Contains(path, "issue") && path != "compare" {
 			t.Errorf("%d columns: %q", n, line)
 		}
@@ -195,7 +204,8 @@ func checkWidth(t *testing.T, text, path string) {
 // TestPages checks --limit beyond one page, --offset and --cursor.
 func TestPages(t *testing.T) {
 	s := consoletest.New(t, pagedTraces)
-	stdout, stderr, err := run(t.Context(), t, s, "traces", console.Query{Options: console.Options{Limit: 150, Offset: 20, Cursor: "0"}}, console.Output{Format: console.FormatLines})
+	stdout, stderr, err := run(t.Context(), t, s, "traces", console.Query{Options: console.Options{Limit: 150, Offset: 20, Cursor: "0"}},
+		console.Output{Format: console.FormatLines})
 	if err != nil {
 		t.Fatal(err)
 	}

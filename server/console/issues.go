@@ -156,7 +156,10 @@ func claimIssue(ctx context.Context, q *Query) (Answer, error) {
 	if lease := time.Duration(q.Lease) * time.Second; q.Lease != 0 && (lease < limits.IssueLeaseShortest || lease > limits.IssueLeaseLongest) {
 		return Answer{}, usage("--lease-seconds %d: %s", q.Lease, leaseBounds())
 	}
-	res, err := q.client.workflow.ClaimErrorIssue(ctx, &svcv2.ClaimErrorIssueRequest{Id: q.Arguments[0], LeaseDurationSeconds: number(q.Lease)})
+	res, err := q.client.workflow.ClaimErrorIssue(ctx, &svcv2.ClaimErrorIssueRequest{
+		Id:                   q.Arguments[0],
+		LeaseDurationSeconds: number(q.Lease),
+	})
 	return changed(q.client, res, err)
 }
 

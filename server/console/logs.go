@@ -77,8 +77,13 @@ func logs(ctx context.Context, q *Query) (Answer, error) {
 	}, nil
 }
 
-func (c *Client) searchLogs(ctx context.Context, q *Query, start, end *timestamppb.Timestamp, limit int32, cursor *string) (*svcv2.SearchLogsResponse, error) {
-	return c.logs.SearchLogs(ctx, &svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Limit: &limit, Cursor: cursor, Filters: q.logFilters()})
+func (c *Client) searchLogs(ctx context.Context, q *Query, start, end *timestamppb.Timestamp, limit int32,
+	cursor *string,
+) (*svcv2.SearchLogsResponse, error) {
+	return c.logs.SearchLogs(ctx, &svcv2.SearchLogsRequest{
+		StartTime: start, EndTime: end, Limit: &limit, Cursor: cursor,
+		Filters: q.logFilters(),
+	})
 }
 
 func logColumns() []column {
@@ -122,7 +127,11 @@ func logPatterns(ctx context.Context, q *Query) (Answer, error) {
 			fresh = cell{"new", warned}
 		}
 		s.rows = append(s.rows, []cell{
-			{text: count(v.GetEstimatedCount())}, {text: percent(v.GetShare())}, fresh, {text: frequent(v.GetServiceCounts())}, {text: v.GetTemplate()},
+			{text: count(v.GetEstimatedCount())},
+			{text: percent(v.GetShare())},
+			fresh,
+			{text: frequent(v.GetServiceCounts())},
+			{text: v.GetTemplate()},
 		})
 	}
 	a := Answer{

@@ -18,13 +18,20 @@ func metricCommands() []Command {
 	shared := []Flag{
 		source,
 		{Name: "metric", Usage: "name of the metric", Target: func(o *Options) any { return &o.Metric }},
-		{Name: "type", Usage: "type of the metric, where several have the name", Choices: metricTypes(), Target: func(o *Options) any { return &o.MetricType }},
 		{
-			Name: "aggregation", Usage: "such as count, rate, error_rate, p95_duration, or avg and p95 of a metric or --value-field (default count; avg of a metric)",
+			Name: "type", Usage: "type of the metric, where several have the name", Choices: metricTypes(),
+			Target: func(o *Options) any { return &o.MetricType },
+		},
+		{
+			Name: "aggregation", Usage: "such as count, rate, error_rate, p95_duration, or avg and p95 of a metric or --value-field (default " +
+				"count; avg of a metric)",
 			Target: func(o *Options) any { return &o.Aggregation },
 		},
 		{Name: "value-field", Usage: "field to aggregate, such as attr.cart.size", Target: func(o *Options) any { return &o.ValueField }},
-		{Name: "where", Usage: "conditions in the query language, such as 'duration > 250ms AND attr.tier = gold'", Target: func(o *Options) any { return &o.Where }},
+		{
+			Name: "where", Usage: "conditions in the query language, such as 'duration > 250ms AND attr.tier = gold'",
+			Target: func(o *Options) any { return &o.Where },
+		},
 	}
 	group := func(text string) Flag {
 		return Flag{Name: "group-by", Usage: text, Target: func(o *Options) any { return &o.GroupBy }}
@@ -42,7 +49,10 @@ func metricCommands() []Command {
 			Path: "timeseries", Short: "Draw a figure over time, for all telemetry or for each group", window: true, service: true,
 			Flags: append(append([]Flag{}, shared...),
 				group("field to group by, such as service.name or attr.http.route; may be given several times"),
-				Flag{Name: "bucket", Usage: "length of a bucket in seconds (default: about 30 buckets)", Target: func(o *Options) any { return &o.Bucket }},
+				Flag{
+					Name: "bucket", Usage: "length of a bucket in seconds (default: about 30 buckets)",
+					Target: func(o *Options) any { return &o.Bucket },
+				},
 				limitFlag("most series, 1 to %d (default %d)", limits.Series, limits.DefaultSeries)),
 			Example: "  svc timeseries -s checkout --aggregation p95_duration --group-by span.name\n" +
 				"  svc timeseries --metric http.server.request.duration --aggregation p95 --group-by service.name",
@@ -138,7 +148,8 @@ func compare(ctx context.Context, q *Query) (Answer, error) {
 		})
 	}
 	a := Answer{
-		message: res, lines: linesOf(res.GetServices()), sections: []section{s, causes(res.GetCauses())}, empty: none(s, "no service sent spans in both periods"),
+		message: res, lines: linesOf(res.GetServices()), sections: []section{s, causes(res.GetCauses())},
+		empty: none(s, "no service sent spans in both periods"),
 	}
 	if res.GetPreviousIsThin() {
 		a.notes = append(a.notes, "the earlier period has too little data for a comparison")

@@ -178,7 +178,10 @@ func breakdown(ctx context.Context, q *Query) (Answer, error) {
 			spec.GroupBy = []string{"span.name"}
 		}
 	}
-	res, err := q.client.query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{StartTime: start, EndTime: end, Queries: []*svcv2.QuerySpec{spec}})
+	res, err := q.client.query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{
+		StartTime: start, EndTime: end,
+		Queries: []*svcv2.QuerySpec{spec},
+	})
 	if err != nil {
 		return Answer{}, q.client.failure(err)
 	}

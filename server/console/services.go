@@ -152,7 +152,11 @@ func diagnose(ctx context.Context, q *Query) (Answer, error) {
 }
 
 func causes(list []*svcv2.Cause) section {
-	s := section{title: "Likely causes", columns: []column{{title: "KIND"}, {title: "SERVICE", grow: true, drop: 1}, {title: "CAUSE", grow: true}}}
+	s := section{title: "Likely causes", columns: []column{
+		{title: "KIND"},
+		{title: "SERVICE", grow: true, drop: 1},
+		{title: "CAUSE", grow: true},
+	}}
 	for _, v := range list {
 		s.rows = append(s.rows, row(v.GetKind(), v.GetServiceName(), v.GetStatement()))
 	}

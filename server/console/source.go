@@ -15,7 +15,8 @@ func sourceCommands() []Command {
 	ref := Flag{Name: "ref", Usage: "branch, tag or commit (default: the tracked branch)", Target: func(o *Options) any { return &o.Ref }}
 	return []Command{
 		{
-			Path: "integrations", Short: "List the integrations with their accounts and the next step", Example: "  svc integrations", run: integrations,
+			Path: "integrations", Short: "List the integrations with their accounts and the next step", Example: "  svc integrations",
+			run: integrations,
 		},
 		{
 			Path: "repos", Short: "List the repositories of source code", page: true,
@@ -26,7 +27,10 @@ func sourceCommands() []Command {
 			Long: "The repository is owner/name or an id (repo_…). Words must all be in a file; \"…\" is a phrase, /…/ a regular expression.",
 			Flags: []Flag{
 				ref,
-				{Name: "path", Usage: "only files in this folder, or that fit a pattern such as **/*.go", Target: func(o *Options) any { return &o.Path }},
+				{
+					Name: "path", Usage: "only files in this folder, or that fit a pattern such as **/*.go",
+					Target: func(o *Options) any { return &o.Path },
+				},
 				limitFlag("files to show (default %d, at most %d)", limits.DefaultSourceFiles, limits.SourceFiles),
 			},
 			Example: "  svc source search acme/shop 'func Checkout' --path services", run: searchSource,
@@ -88,7 +92,13 @@ func repositories(ctx context.Context, q *Query) (Answer, error) {
 		if v.GetIsArchived() {
 			status.text += ", archived"
 		}
-		s.rows = append(s.rows, []cell{{text: v.GetFullName()}, {text: v.GetTrackedBranch()}, status, {text: at(v.GetLastSyncedAt())}, {text: v.GetId()}})
+		s.rows = append(s.rows, []cell{
+			{text: v.GetFullName()},
+			{text: v.GetTrackedBranch()},
+			status,
+			{text: at(v.GetLastSyncedAt())},
+			{text: v.GetId()},
+		})
 	}
 	return Answer{
 		message: res, lines: linesOf(res.GetData()), sections: []section{s}, cursor: res.GetNextCursor(),
@@ -142,7 +152,8 @@ func searchSource(ctx context.Context, q *Query) (Answer, error) {
 			if i > 0 {
 				s.rows = append(s.rows, []cell{{}, {"…", faint}})
 			}
-			s.rows = append(s.rows, numbered(strings.Split(strings.TrimRight(snippet.GetText(), "\n"), "\n"), snippet.GetStartLine(), snippet.GetLine())...)
+			s.rows = append(s.rows, numbered(strings.Split(strings.TrimRight(snippet.GetText(), "\n"), "\n"), snippet.GetStartLine(),
+				snippet.GetLine())...)
 		}
 		a.sections = append(a.sections, s)
 	}

@@ -15,7 +15,10 @@ import (
 // TestRepositoryNames: a name is looked up once, and must lead to one repository.
 func TestRepositoryNames(t *testing.T) {
 	t.Parallel()
-	twice := []*svcv2.SourceRepository{{Id: "repo_1", HtmlUrl: "https://github.com/acme/shop"}, {Id: "repo_2", HtmlUrl: "https://git.corp/acme/shop"}}
+	twice := []*svcv2.SourceRepository{
+		{Id: "repo_1", HtmlUrl: "https://github.com/acme/shop"},
+		{Id: "repo_2", HtmlUrl: "https://git.corp/acme/shop"},
+	}
 	for _, tc := range []struct {
 		list []*svcv2.SourceRepository
 		want []string
@@ -31,7 +34,8 @@ func TestRepositoryNames(t *testing.T) {
 			return nil, nil
 		})
 		for _, path := range []string{"source search", "source read"} {
-			_, _, err := run(t.Context(), t, s, path, console.Query{Arguments: []string{"acme/shop", "x"}}, console.Output{Format: console.FormatTable})
+			_, _, err := run(t.Context(), t, s, path, console.Query{Arguments: []string{"acme/shop", "x"}},
+				console.Output{Format: console.FormatTable})
 			var bad *console.UsageError
 			for _, want := range tc.want {
 				if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) {
@@ -57,7 +61,8 @@ func TestSourceFiles(t *testing.T) {
 		s := consoletest.New(t, func(string, proto.Message) (proto.Message, error) {
 			return &svcv2.SourceFile{Object: "source_file", Path: "logo.png", Kind: "lfs_pointer"}, nil
 		})
-		stdout, stderr, err := run(t.Context(), t, s, "source read", console.Query{Arguments: []string{"repo_1", argument}}, console.Output{Format: console.FormatTable})
+		stdout, stderr, err := run(t.Context(), t, s, "source read", console.Query{Arguments: []string{"repo_1", argument}},
+			console.Output{Format: console.FormatTable})
 		if err != nil || stdout != "" || !strings.Contains(stderr, "no text but a lfs pointer") {
 			t.Errorf("%s: %v %q %q", argument, err, stdout, stderr)
 		}
@@ -66,7 +71,10 @@ func TestSourceFiles(t *testing.T) {
 		}
 	}
 	s := consoletest.New(t, nil)
-	_, _, err := run(t.Context(), t, s, "source search", console.Query{Arguments: []string{"repo_1", "x"}, Options: console.Options{Limit: 21}}, console.Output{})
+	_, _, err := run(t.Context(), t, s, "source search", console.Query{
+		Arguments: []string{"repo_1", "x"},
+		Options:   console.Options{Limit: 21},
+	}, console.Output{})
 	var bad *console.UsageError
 	if !errors.As(err, &bad) || len(s.Requests()) != 0 {
 		t.Errorf("--limit 21: %v", err)

@@ -38,7 +38,8 @@ columns of ORDER BY must be unique together, such as Timestamp, SpanId.`,
 			run: runSQL, stream: allRows,
 		},
 		{
-			Path: "tables", Arguments: []string{"[TABLE]"}, Short: "List the tables for svc query, or the columns of one", Example: "  svc tables spans", run: sqlTables,
+			Path: "tables", Arguments: []string{"[TABLE]"}, Short: "List the tables for svc query, or the columns of one",
+			Example: "  svc tables spans", run: sqlTables,
 		},
 	}
 }

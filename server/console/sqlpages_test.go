@@ -37,7 +37,10 @@ func numbered(t *testing.T, length int) func(string, proto.Message) (proto.Messa
 		if _, err := fmt.Sscanf(end, "LIMIT %d OFFSET %d", &limit, &offset); err != nil || int(req.GetMaxRows()) != limit {
 			t.Errorf("%v of %v", err, req)
 		}
-		res := &svcv2.SqlResult{Columns: []*svcv2.SqlResultColumn{{Name: "n", Type: "UInt8"}}, Warnings: []string{"Beware of start_time and end_time."}}
+		res := &svcv2.SqlResult{
+			Columns:  []*svcv2.SqlResultColumn{{Name: "n", Type: "UInt8"}},
+			Warnings: []string{"Beware of start_time and end_time."},
+		}
 		for n := offset; n < min(length, offset+limit); n++ {
 			res.Rows = append(res.Rows, &structpb.ListValue{Values: []*structpb.Value{structpb.NewNumberValue(float64(n))}})
 		}
@@ -60,7 +63,8 @@ func TestAllRows(t *testing.T) {
 			fmt.Fprintf(&want, "{\"n\":%d}\n", n)
 		}
 		requests := s.Requests()
-		if pages := length/10 + 1; stdout != want.String() || !strings.Contains(stderr, fmt.Sprintf("svc: %d rows in %d request", length, pages)) {
+		if pages := length/10 + 1; stdout != want.String() || !strings.Contains(stderr,
+			fmt.Sprintf("svc: %d rows in %d request", length, pages)) {
 			t.Errorf("%d rows:\n%s%s", length, stdout, stderr)
 		}
 		if strings.Count(stderr, "Beware of --since, --start and --end.") != 1 || length > 10 != strings.Contains(stderr, "asks to wait 1s") {
@@ -74,7 +78,8 @@ func TestAllRows(t *testing.T) {
 	}
 	s := consoletest.New(t, nil)
 	for sql, want := range map[string]string{
-		"SELECT 1": "ORDER BY", "SELECT 1 order by 1 limit 5": "LIMIT", "SELECT 1 ORDER BY 1\nLIMIT 5, 6;": "LIMIT", "SELECT 1 ORDER BY 1 LIMIT 5 OFFSET 3": "LIMIT",
+		"SELECT 1": "ORDER BY", "SELECT 1 order by 1 limit 5": "LIMIT", "SELECT 1 ORDER BY 1\nLIMIT 5, 6;": "LIMIT",
+		"SELECT 1 ORDER BY 1 LIMIT 5 OFFSET 3":                 "LIMIT",
 		"SELECT * FROM (SELECT a FROM t ORDER BY a)":           "ORDER BY",
 		"SELECT rank() OVER (PARTITION BY f(b) ORDER BY a), c": "ORDER BY",
 		"SELECT 'it''s ORDER BY \\' a' -- ORDER BY a":          "ORDER BY",
@@ -82,7 +87,8 @@ func TestAllRows(t *testing.T) {
 		"SELECT a ORDER BY a OFFSET 3":                         "LIMIT",
 		"SELECT a FROM t UNION ALL SELECT b FROM u ORDER BY b": "UNION",
 	} {
-		_, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{sql}, Options: console.Options{All: true}}, console.Output{})
+		_, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{sql}, Options: console.Options{All: true}},
+			console.Output{})
 		var bad *console.UsageError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", sql, err)
@@ -100,7 +106,8 @@ func TestAllStatements(t *testing.T) {
 		"SELECT a FROM t ORDER BY a, (SELECT 1 LIMIT 1)",
 	} {
 		s := consoletest.New(t, numbered(t, 1))
-		_, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{sql}, Options: console.Options{All: true}}, console.Output{})
+		_, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{sql}, Options: console.Options{All: true}},
+			console.Output{})
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}
@@ -113,7 +120,8 @@ func TestCutResult(t *testing.T) {
 		s := consoletest.New(t, func(string, proto.Message) (proto.Message, error) {
 			return &svcv2.SqlResult{RowCount: rows, Truncated: true}, nil
 		})
-		_, stderr, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{"SELECT 1"}}, console.Output{Format: console.FormatJSON})
+		_, stderr, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{"SELECT 1"}},
+			console.Output{Format: console.FormatJSON})
 		if err != nil || !strings.Contains(stderr, "the result was cut") || !strings.Contains(stderr, want) {
 			t.Errorf("%v %s", err, stderr)
 		}
@@ -123,7 +131,8 @@ func TestCutResult(t *testing.T) {
 // TestRecords: rows with more columns than the terminal can show are lists of names and values.
 func TestRecords(t *testing.T) {
 	s := consoletest.New(t, nil)
-	stdout, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{"SELECT 1"}}, console.Output{Format: console.FormatTable, Width: 30})
+	stdout, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{"SELECT 1"}},
+		console.Output{Format: console.FormatTable, Width: 30})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,10 +25,15 @@ const toolProtocol = "2026-07-28"
 const tagProtocol = "@svc/cli/ToolNotCalled"
 
 // toolRequest calls one method of MCP.
-func (c *Client) toolRequest(ctx context.Context, query url.Values, method string, params map[string]any) (result json.RawMessage, requestID string, err error) {
+func (c *Client) toolRequest(ctx context.Context, query url.Values, method string,
+	params map[string]any,
+) (result json.RawMessage, requestID string, err error) {
 	params["_meta"] = map[string]any{
-		keyProtocol:                                  toolProtocol,
-		"io.modelcontextprotocol/clientInfo":         map[string]string{"name": "svc-cli", "version": strings.TrimPrefix(c.target.Agent, "svc-cli/")},
+		keyProtocol: toolProtocol,
+		"io.modelcontextprotocol/clientInfo": map[string]string{
+			"name":    "svc-cli",
+			"version": strings.TrimPrefix(c.target.Agent, "svc-cli/"),
+		},
 		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
 	}
 	list, err := json.Marshal(params)
@@ -77,7 +82,8 @@ func toolNotCalled(text, requestID string) error {
 	return &Failure{
 		requestID: requestID, tool: true, err: errors.New(text), hint: "'svc tools list' lists the tools.",
 		detail: &optionsv1.ErrorDetail{
-			Tag: tagProtocol, Type: "invalid_request_error", Code: "tool_not_called", Title: "Tool not called", Recovery: "fix_request", Message: text,
+			Tag: tagProtocol, Type: "invalid_request_error", Code: "tool_not_called", Title: "Tool not called", Recovery: "fix_request",
+			Message: text,
 		},
 	}
 }

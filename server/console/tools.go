@@ -32,8 +32,9 @@ func toolCommands() []Command {
 			Flags: append([]Flag{{
 				Name: "json", Usage: "arguments of the tool, an object of JSON (default {})", Target: func(o *Options) any { return &o.ToolArguments },
 			}}, flags...),
-			Example: `  svc tools call list_services --json '{"start_time": "now-1h"}' | jq '.services[].name'` + "\n  svc tools call run_sql --json - < arguments.json",
-			run:     callTool,
+			Example: `  svc tools call list_services --json '{"start_time": "now-1h"}' | jq '.services[].name'` +
+				"\n  svc tools call run_sql --json - < arguments.json",
+			run: callTool,
 		},
 	}
 }
@@ -136,7 +137,12 @@ func oneTool(t *tool) Answer {
 	for line := range strings.Lines(t.Description) {
 		text.rows = append(text.rows, row(strings.TrimRight(line, "\r\n")))
 	}
-	s := section{title: "Arguments", columns: []column{{title: "NAME"}, {title: "TYPE"}, {title: "DEFAULT", drop: 1}, {title: "DESCRIPTION", prose: true}}}
+	s := section{title: "Arguments", columns: []column{
+		{title: "NAME"},
+		{title: "TYPE"},
+		{title: "DEFAULT", drop: 1},
+		{title: "DESCRIPTION", prose: true},
+	}}
 	for _, name := range t.Input.names() {
 		p := t.Input.Properties.of[name]
 		kind := cell{text: p.kind()}

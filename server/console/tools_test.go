@@ -19,7 +19,8 @@ func TestToolErrors(t *testing.T) {
 		}, console.Output{Format: console.FormatJSON})
 		return err
 	}
-	_, _, missing := run(t.Context(), t, s, "tools list", console.Query{Arguments: []string{"nope"}}, console.Output{Format: console.FormatTable})
+	_, _, missing := run(t.Context(), t, s, "tools list", console.Query{Arguments: []string{"nope"}},
+		console.Output{Format: console.FormatTable})
 	for name, tc := range map[string]struct {
 		err  error
 		text []string
@@ -57,12 +58,14 @@ func TestToolErrors(t *testing.T) {
 	c := command(t, "tools list")
 	err := c.Run(t.Context(), refused, &console.Query{}, &console.Output{})
 	var failure *console.Failure
-	if !errors.As(err, &failure) || !strings.Contains(err.Error(), "InvalidCredentialsError") || !strings.Contains(err.Error(), "Run 'svc login'.") {
+	if !errors.As(err, &failure) || !strings.Contains(err.Error(), "InvalidCredentialsError") ||
+		!strings.Contains(err.Error(), "Run 'svc login'.") {
 		t.Errorf("a refused key: %v", err)
 	}
 	s.Close()
 	err = c.Run(t.Context(), refused, &console.Query{}, &console.Output{})
-	if !errors.As(err, &failure) || !strings.Contains(err.Error(), "no server answers at "+s.URL) || !strings.Contains(err.Error(), "ServerUnreachable") {
+	if !errors.As(err, &failure) || !strings.Contains(err.Error(), "no server answers at "+s.URL) ||
+		!strings.Contains(err.Error(), "ServerUnreachable") {
 		t.Errorf("no server: %v", err)
 	}
 }

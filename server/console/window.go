@@ -43,7 +43,10 @@ func (q *Query) window(length time.Duration) (start, end *timestamppb.Timestamp,
 
 // moment reads a time. A text without a zone is in UTC, as are the times of tables.
 func moment(flag, text string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339Nano, time.DateOnly, time.DateTime, "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+	for _, layout := range []string{
+		time.RFC3339Nano, time.DateOnly, time.DateTime, "2006-01-02 15:04", "2006-01-02T15:04:05",
+		"2006-01-02T15:04",
+	} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t, nil
 		}

@@ -47,14 +47,16 @@ var bounds = []struct {
 	{limits.PathBranches, "branches"},
 	{limits.SQLRows, "max_rows"},
 	{limits.SQLText, "sql raw_query_sql"},
-	{limits.NotificationText, "notes AlertNotificationTemplate.title AlertNotificationTemplate.body AlertNotificationTexts.title AlertNotificationTexts.body"},
+	{limits.NotificationText, "notes AlertNotificationTemplate.title AlertNotificationTemplate.body AlertNotificationTexts.title " +
+		"AlertNotificationTexts.body"},
 	{limits.AlertMuteMinutes, "MuteAlertRuleRequest.minutes"},
 	{limits.AlertBurnDays, "AlertBurn.period_days"},
 	{1, "AlertBurn.target"},
 	{limits.AlertTags, "CreateAlertRuleRequest.tags UpdateAlertRuleRequest.tags"},
 	{limits.AlertTag, "CreateAlertRuleRequest.tags[] UpdateAlertRuleRequest.tags[]"},
 	{limits.AlertDestinations, "destination_ids"},
-	{limits.NameLength, "destination_ids[] service_names[] exclude_service_names[] CreateAlertRuleRequest.environments[] UpdateAlertRuleRequest.environments[]"},
+	{limits.NameLength, "destination_ids[] service_names[] exclude_service_names[] CreateAlertRuleRequest.environments[] " +
+		"UpdateAlertRuleRequest.environments[]"},
 	{limits.SkeletonSpans, "max_spans"},
 	{limits.TraceSummaries, "trace_ids"},
 	{limits.SearchOffset, "offset"},
@@ -78,7 +80,8 @@ var bounds = []struct {
 	{limits.LargestScrapeInterval.Seconds(), "scrape_interval_seconds"},
 	{limits.ScrapeLabelsText, "labels_json"},
 	{limits.ScrapeCredentials, "auth_credentials"},
-	{limits.NameLength, "name summary related_to model version tool_contains actor_id affected_user action resource_type resource_id changed request_id " +
+	{limits.NameLength, "name summary related_to model version tool_contains actor_id affected_user action resource_type resource_id " +
+		"changed request_id " +
 		"hazel_organization_id hazel_organization_name hazel_channel_id hazel_channel_name chat_id member_user_ids[] workspace_id channel_id"},
 	{limits.DescriptionLength, "description"},
 	{limits.InvestigationTitle, "CreateInvestigationRequest.title UpdateInvestigationRequest.title"},
@@ -111,7 +114,8 @@ var bounds = []struct {
 	{limits.FilterValues, "values"},
 	{limits.WhereText, "where ExplainDifferenceRequest.selected ExplainDifferenceRequest.other"},
 	{limits.FormulaText, "expression"},
-	{limits.ListSearch, "ListAttributeKeysRequest.search ListAttributeValuesRequest.search ListMetricsRequest.search ListProductEventsRequest.search " +
+	{limits.ListSearch, "ListAttributeKeysRequest.search ListAttributeValuesRequest.search ListMetricsRequest.search " +
+		"ListProductEventsRequest.search " +
 		"ProductEventFilters.search SearchDashboardVariableOptionsRequest.search"},
 	{limits.SearchText, "search body_search message_search url_search user_search browser country device_type group_name level " +
 		"session_id tool user_id visitor_id"},
@@ -151,7 +155,8 @@ var bounds = []struct {
 	{256, "og_id"},
 	{1024, "chart_id"},
 	{999, "min_status"},
-	{1000, "ListAlertIncidentsRequest.group_key CountAlertIncidentsRequest.group_key ListAlertRuleChecksRequest.group_key SummarizeAlertRuleChecksRequest.group_key"},
+	{1000, "ListAlertIncidentsRequest.group_key CountAlertIncidentsRequest.group_key ListAlertRuleChecksRequest.group_key " +
+		"SummarizeAlertRuleChecksRequest.group_key"},
 }
 
 // lowerBounds names the limit of every lower bound above 1, in the form of bounds.
@@ -194,7 +199,8 @@ func TestBounds(t *testing.T) {
 		used[path] = true
 		// All texts of requests are counted in characters. Two are not: the engine bounds the bytes of a statement, the hash those of a
 		// password.
-		if inBytes := slices.Contains([]string{"sql", "raw_query_sql", "password", "current_password", "new_password"}, path); rule == "max_bytes" && !inBytes || rule == "max_len" && inBytes {
+		if inBytes := slices.Contains([]string{"sql", "raw_query_sql", "password", "current_password", "new_password"},
+			path); rule == "max_bytes" && !inBytes || rule == "max_len" && inBytes {
 			t.Errorf("%s%s has %s: %v, which is the wrong unit", f.FullName(), suffix, rule, got)
 		}
 		if limit, ok := want[path]; !ok {

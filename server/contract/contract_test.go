@@ -145,7 +145,8 @@ func TestSource(t *testing.T) {
 	get, _ := c.ByRPC("svc.v2.ApiKeysService.GetApiKey")
 	list, _ := c.ByRPC("svc.v2.ApiKeysService.ListApiKeys")
 	create, _ := c.ByRPC("svc.v2.ApiKeysService.CreateApiKey")
-	if get.HTTP.Source("id") != contract.InPath || list.HTTP.Source("limit") != contract.InQuery || create.HTTP.Source("name") != contract.InBody {
+	if get.HTTP.Source("id") != contract.InPath || list.HTTP.Source("limit") != contract.InQuery ||
+		create.HTTP.Source("name") != contract.InBody {
 		t.Error("a field is read from another place than the route says")
 	}
 	if name, ok := get.HTTP.PathParam(2); !ok || name != "id" {

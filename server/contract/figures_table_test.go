@@ -112,7 +112,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.SQLRowsRead), "SqlService.RunSql"},
 	{limits.Lasts(limits.DefaultSQLWindow), "RunSqlRequest.start_time"},
 	{limits.Number(limits.AffectedTraces), "Incident.affected_traces"},
-	{limits.Lasts(limits.SearchWindow), "DiagnosisService.SearchIncidents ExplainDifferenceRequest.end_time ExplainDifferenceRequest.other_end_time " +
+	{limits.Lasts(limits.SearchWindow), "DiagnosisService.SearchIncidents ExplainDifferenceRequest.end_time " +
+		"ExplainDifferenceRequest.other_end_time " +
 		"SearchIncidentsRequest.end_time ComparePeriodsRequest.end_time DashboardDataService.SearchDashboardWidgetData " +
 		"DiagnoseServiceRequest.end_time DiagnosisService.ComparePeriods DiagnosisService.DiagnoseService " +
 		"DiagnosisService.SearchSlowerOperations GetAgentToolErrorRequest.end_time " +
@@ -135,7 +136,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.AlertBaselineHours), "AlertBaseline"},
 	{limits.Number(limits.AlertCheckGroups), "AlertCheckSummary.top_group_keys"},
 	{limits.Number(limits.DestinationTests), "AlertDestinationsService.TestAlertDestination"},
-	{limits.Number(limits.AlertWindowMinutes), "AlertRule.window_minutes AlertRuleMutationResponse.window_minutes CreateAlertRuleRequest.window_minutes " +
+	{limits.Number(limits.AlertWindowMinutes), "AlertRule.window_minutes AlertRuleMutationResponse.window_minutes " +
+		"CreateAlertRuleRequest.window_minutes " +
 		"UpdateAlertRuleRequest.window_minutes"},
 	{limits.Number(limits.IssueFilterHashes), "CountErrorIssuesRequest.fingerprint_hash ListErrorIssuesRequest.fingerprint_hash"},
 	{limits.Number(limits.DefaultApdex.Milliseconds()), "CreateAlertRuleRequest.apdex_threshold_ms ServiceOperationDetail.apdex"},
@@ -199,7 +201,8 @@ var boundFigures = []struct{ figure, paths string }{
 	{"2 hours", "AlertBurn"},
 	{"3 days", "AlertBurn"},
 	{"1 characters", "CreateAgentFeedbackRequest.reason CreateAgentFeedbackRequest.summary"},
-	{"24 hours", "AlertDestinationsService.ListTelegramChats DiagnosisService.DiagnoseService ErrorEventsService.GetErrorEvent InstrumentationService.GetSetupAudit " +
+	{"24 hours", "AlertDestinationsService.ListTelegramChats DiagnosisService.DiagnoseService ErrorEventsService.GetErrorEvent " +
+		"InstrumentationService.GetSetupAudit " +
 		"InstrumentationService.ListInstrumentationRecommendations " +
 		"PreviewDashboardWidgetRequest.empty_range_fallback Recommendation.usage_count " +
 		"SearchDashboardWidgetDataRequest.empty_range_fallback SetupAudit.data_status"},

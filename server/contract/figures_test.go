@@ -27,13 +27,15 @@ const (
 
 var (
 	// countText matches any other number. "Two" is a number after "at most" and its like only.
-	countText = regexp.MustCompile(`(?i)\b(?:at most|at least|up to|more than|fewer than|less than) (two)\b|(?:^|[^\w.,-])(\d+(?:[.,]\d+)*|` + words + `)\b`)
+	countText = regexp.MustCompile(`(?i)\b(?:at most|at least|up to|more than|fewer than|less than) (two)\b|(?:^|[^\w.,-])(\d+(?:[.,]\d+)*|` +
+		words + `)\b`)
 	// noFigures matches numbers that are part of a name, a percentile or a form: code, an RFC, a status, a number of digits.
 	noFigures = regexp.MustCompile("`[^`]*`" + `|\bRFC \d+(?:,? section [\d.]+)?|\bISO [\d-]+|\d+ (?:hexadecimal digits|letters and digits|bits)|` +
 		`since 1970|(?:status of|answer is) \d{3}|\b9[059] %`)
 	numeral = regexp.MustCompile(`(?i)` + number)
 	numbers = map[string]int64{
-		"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20, "thirty": 30,
+		"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "twenty": 20,
+		"thirty": 30,
 	}
 	seconds = map[string]time.Duration{"day": limits.Day, "hour": time.Hour, "minute": time.Minute, "second": time.Second}
 	sizes   = map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "byte": 1}

@@ -17,16 +17,20 @@ import (
 
 // unproduced are the errors of the catalogue that no operation lists, because the condition cannot happen yet.
 var unproduced = map[string]string{
-	`CallbackHostUnavailableError|Integrations.*|Gcp.*`:                             "integrations",
-	`Tinybird.*|OrgClickHouseSettings.*`:                                            "stores of single organizations, of which there are none",
-	`OrganizationAccessDeniedError|OrganizationWrongRegionError`:                    "the second catalogue has the same condition under the same name",
-	`OrganizationProviderError`:                                                     "organizations are in the server's own database",
-	`IngestKeyEncryptionError`:                                                      "ingest keys are stored as hashes",
-	`IngestKeyForbiddenError`:                                                       "a member without the role gets InsufficientPermissionsError in this family",
-	`ShareNotConfiguredError|ShareUnsupportedWidgetError|ShareWidgetExecutionError`: "sharing needs no setting, and the answer of a widget that fails is inside a success",
-	`QueryEngineResultMismatchError|WarehouseValidationError`:                       "rows of another shape are WarehouseResultDecodeError, and a wrong query is QueryEngineValidationError",
-	`ScrapeTarget(Encryption|Auth|Upstream)Error`:                                   "sealing does not fail; a probe that fails is a success that says so",
-	`PayloadEncodeFailed|CollectorUnavailable`:                                      "of ingest: TestErrorTable in server/ingest has the reason",
+	`CallbackHostUnavailableError|Integrations.*|Gcp.*`:          "integrations",
+	`Tinybird.*|OrgClickHouseSettings.*`:                         "stores of single organizations, of which there are none",
+	`OrganizationAccessDeniedError|OrganizationWrongRegionError`: "the second catalogue has the same condition under the same name",
+	`OrganizationProviderError`:                                  "organizations are in the server's own database",
+	`IngestKeyEncryptionError`:                                   "ingest keys are stored as hashes",
+	`IngestKeyForbiddenError`: "a member without the role gets " +
+		"InsufficientPermissionsError in this family",
+	`ShareNotConfiguredError|ShareUnsupportedWidgetError|ShareWidgetExecutionError`: "sharing needs no setting, and the answer of a widget " +
+		"that fails is inside a success",
+	`QueryEngineResultMismatchError|WarehouseValidationError`: "rows of another shape are WarehouseResultDecodeError, " +
+		"and a wrong query is QueryEngineValidationError",
+	`ScrapeTarget(Encryption|Auth|Upstream)Error`: "sealing does not fail; a probe that fails is a " +
+		"success that says so",
+	`PayloadEncodeFailed|CollectorUnavailable`: "of ingest: TestErrorTable in server/ingest has the reason",
 }
 
 // given returns the names of the errors that the program mentions outside of the table of errors, as in `apierr.ApiKeyNotFound`.

@@ -33,20 +33,50 @@ func TestNewRefuses(t *testing.T) {
 		spoil        func(*descriptorpb.MethodDescriptorProto)
 		want         string
 	}{
-		{"no policy", "GetApiKey", func(m *descriptorpb.MethodDescriptorProto) { proto.ClearExtension(m.Options, optionsv1.E_Method) }, "svc.v2.ApiKeysService.GetApiKey: it has no (svc.options.v1.method) option"},
+		{
+			"no policy", "GetApiKey", func(m *descriptorpb.MethodDescriptorProto) { proto.ClearExtension(m.Options, optionsv1.E_Method) },
+			"svc.v2.ApiKeysService.GetApiKey: it has no (svc.options.v1.method) option",
+		},
 		{"no operation id", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.OperationId = "" }), "operation_id is empty"},
-		{"operation id taken", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.OperationId = "listApiKeys" }), `operation id "listApiKeys" is taken by`},
+		{
+			"operation id taken", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.OperationId = "listApiKeys" }),
+			`operation id "listApiKeys" is taken by`,
+		},
 		{"no family", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Family = "" }), "family is empty"},
-		{"family of another path", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Family = "traces" }), `family "traces" is not the first segment of /v2/api_keys/{id}`},
+		{
+			"family of another path", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Family = "traces" }),
+			`family "traces" is not the first segment of /v2/api_keys/{id}`,
+		},
 		{"no access", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Access = 0 }), "access is not said"},
-		{"a GET that writes", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Access = optionsv1.Access_ACCESS_WRITE }), "a GET asks for the write scope"},
-		{"public and for admins", "RollApiKey", spec(func(s *optionsv1.MethodSpec) { s.Public = true }), "it is public and asks for a credential at once"},
-		{"unknown error", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Errors = append(s.Errors, "NoSuchError") }), `error "NoSuchError" is not in svc.v2.ErrorTag`},
-		{"error twice", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Errors = append(s.Errors, "ApiKeyNotFoundError") }), `error "ApiKeyNotFoundError" is listed twice`},
-		{"admin without its error", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Role = optionsv1.Role_ROLE_ORG_ADMIN }), "must list InsufficientPermissionsError"},
+		{
+			"a GET that writes", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Access = optionsv1.Access_ACCESS_WRITE }),
+			"a GET asks for the write scope",
+		},
+		{
+			"public and for admins", "RollApiKey", spec(func(s *optionsv1.MethodSpec) { s.Public = true }),
+			"it is public and asks for a credential at once",
+		},
+		{
+			"unknown error", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Errors = append(s.Errors, "NoSuchError") }),
+			`error "NoSuchError" is not in svc.v2.ErrorTag`,
+		},
+		{
+			"error twice", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Errors = append(s.Errors, "ApiKeyNotFoundError") }),
+			`error "ApiKeyNotFoundError" is listed twice`,
+		},
+		{
+			"admin without its error", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.Role = optionsv1.Role_ROLE_ORG_ADMIN }),
+			"must list InsufficientPermissionsError",
+		},
 		{"query without its error", "ListApiKeys", spec(func(s *optionsv1.MethodSpec) { s.Errors = nil }), "must list ParameterInvalidError"},
-		{"required query without its error", "ListServices", spec(func(s *optionsv1.MethodSpec) { s.Errors = []string{"ParameterInvalidError"} }), "must list ParameterMissingError"},
-		{"no route", "GetApiKey", func(m *descriptorpb.MethodDescriptorProto) { proto.ClearExtension(m.Options, annotations.E_Http) }, "it has no (google.api.http) route"},
+		{
+			"required query without its error", "ListServices", spec(func(s *optionsv1.MethodSpec) { s.Errors = []string{"ParameterInvalidError"} }),
+			"must list ParameterMissingError",
+		},
+		{
+			"no route", "GetApiKey", func(m *descriptorpb.MethodDescriptorProto) { proto.ClearExtension(m.Options, annotations.E_Http) },
+			"it has no (google.api.http) route",
+		},
 		{"no_rest with a route", "GetApiKey", spec(func(s *optionsv1.MethodSpec) { s.NoRest = true }), "it says no_rest and has a"},
 		{"route elsewhere", "GetApiKey", route(get("/v3/api_keys/{id}")), "route /v3/api_keys/{id} is not under /v2"},
 		{"route taken", "GetApiKey", route(get("/v2/api_keys")), "route GET /v2/api_keys is taken by"},
@@ -55,9 +85,15 @@ func TestNewRefuses(t *testing.T) {
 			spec(func(s *optionsv1.MethodSpec) { s.Family = "api_keys" })(m)
 		}, "is taken by"},
 		{"unknown path parameter", "GetApiKey", route(get("/v2/api_keys/{key}")), `path parameter "key" is no field of the request`},
-		{"unknown body field", "CreateApiKey", route(&annotations.HttpRule{Pattern: &annotations.HttpRule_Post{Post: "/v2/api_keys"}, Body: "key"}), `body "key" is no field of the request`},
+		{"unknown body field", "CreateApiKey", route(&annotations.HttpRule{
+			Pattern: &annotations.HttpRule_Post{Post: "/v2/api_keys"},
+			Body:    "key",
+		}), `body "key" is no field of the request`},
 		{"custom method", "GetApiKey", route(&annotations.HttpRule{Pattern: &annotations.HttpRule_Custom{Custom: &annotations.CustomHttpPattern{Kind: "HEAD", Path: "/v2/api_keys/{id}"}}}), "has no method that REST serves"},
-		{"two routes", "GetApiKey", route(&annotations.HttpRule{Pattern: &annotations.HttpRule_Get{Get: "/v2/api_keys/{id}"}, AdditionalBindings: []*annotations.HttpRule{get("/v2/api_keys/x/{id}")}}), "additional_bindings"},
+		{"two routes", "GetApiKey", route(&annotations.HttpRule{
+			Pattern:            &annotations.HttpRule_Get{Get: "/v2/api_keys/{id}"},
+			AdditionalBindings: []*annotations.HttpRule{get("/v2/api_keys/x/{id}")},
+		}), "additional_bindings"},
 		{"streaming", "GetApiKey", func(m *descriptorpb.MethodDescriptorProto) { m.ServerStreaming = proto.Bool(true) }, "it streams"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -25,21 +25,25 @@ func tools() map[string]tool {
 	order := func(r random) string { return `{"order_id":"o-` + r.digits(7) + `"}` }
 	return map[string]tool{
 		"lookup_order": {
-			"lookup_order", "Find an order and its state.", order, `{"state":"shipped","items":2,"total":"84.80 EUR"}`, 0.03, "OrderNotFound", "no order with this id",
+			"lookup_order", "Find an order and its state.", order, `{"state":"shipped","items":2,"total":"84.80 EUR"}`, 0.03, "OrderNotFound",
+			"no order with this id",
 			func(t *trace, id string) { t.getOrder(id) },
 		},
 		"track_shipment": {
-			"track_shipment", "Ask the carrier where a parcel is.", order, `{"carrier":"parcelway","state":"in_transit","eta_days":2}`, 0.12, "TimeoutError", "parcelway did not answer within 5 s",
+			"track_shipment", "Ask the carrier where a parcel is.", order, `{"carrier":"parcelway","state":"in_transit","eta_days":2}`, 0.12,
+			"TimeoutError", "parcelway did not answer within 5 s",
 			func(t *trace, _ string) { t.quote() },
 		},
 		"search_help": {
-			"search_help", "Search the help pages.", func(random) string { return `{"query":"return an opened item"}` }, `{"pages":["returns","refunds"]}`, 0.01, "SearchUnavailable", "the help index is being rebuilt",
+			"search_help", "Search the help pages.", func(random) string { return `{"query":"return an opened item"}` },
+			`{"pages":["returns","refunds"]}`, 0.01, "SearchUnavailable", "the help index is being rebuilt",
 			func(t *trace, _ string) {
 				t.query(opensearch(`{"query": {"match": {"text": "?"}}}`), 22*ms, nil)
 			},
 		},
 		"issue_refund": {
-			"issue_refund", "Refund an order within 30 days.", order, `{"refund":"accepted","days":5}`, 0.2, "RefundWindowExpired", "the order is older than 30 days",
+			"issue_refund", "Refund an order within 30 days.", order, `{"refund":"accepted","days":5}`, 0.2, "RefundWindowExpired",
+			"the order is older than 30 days",
 			func(t *trace, _ string) {
 				t.grpc(payments, "shop.payments.v1.Payments/Refund", func() *failure {
 					return t.query(postgres("payments", "INSERT", "refunds", "INSERT INTO refunds (order_id, amount) VALUES (?, ?)"), 8*ms, nil)
@@ -58,7 +62,10 @@ type question struct {
 func questions() []question {
 	return []question{
 		{"Where is my order?", "Your parcel is on its way and should arrive in two days.", []string{"lookup_order", "track_shipment"}},
-		{"I want my money back for the blanket.", "The refund is on its way; it takes about five days.", []string{"lookup_order", "search_help", "issue_refund"}},
+		{
+			"I want my money back for the blanket.", "The refund is on its way; it takes about five days.",
+			[]string{"lookup_order", "search_help", "issue_refund"},
+		},
 		{"Can I return something I have opened?", "Yes, within 30 days, if nothing is missing.", []string{"search_help"}},
 		{"It still has not arrived!", "I am sorry. The carrier says it is in transit; I have asked for priority.", []string{"track_shipment"}},
 		{"Thank you.", "You are welcome!", nil},
@@ -153,7 +160,8 @@ func (t *trace) model(conversation, model, provider string, input, cached, outpu
 	sc := t.open(
 		t.running, client, "chat "+model, text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", provider),
 		text("gen_ai.request.model", model),
-		text("gen_ai.response.model", map[string]string{chatModel: "claude-sonnet-4-5-20250929", titleModel: "gpt-5-mini-2025-08-07"}[model]), text("gen_ai.conversation.id", conversation), text("gen_ai.agent.name", "support-agent"), text("gen_ai.response.id", "msg_"+t.r.hex(18)),
+		text("gen_ai.response.model", map[string]string{chatModel: "claude-sonnet-4-5-20250929", titleModel: "gpt-5-mini-2025-08-07"}[model]),
+		text("gen_ai.conversation.id", conversation), text("gen_ai.agent.name", "support-agent"), text("gen_ai.response.id", "msg_"+t.r.hex(18)),
 		texts("gen_ai.response.finish_reasons", reason), whole("gen_ai.request.max_tokens", 1024),
 		decimal("gen_ai.request.temperature", 0.2), text("gen_ai.output.type", "text"),
 		text("server.address", address), whole("server.port", 443), text("peer.service", address), text("gen_ai.input.messages", in),
@@ -197,7 +205,8 @@ func (t *trace) overloaded(conversation string) *failure {
 	}
 	t.add(text("error.type", f.kind))
 	t.observe(
-		"gen_ai.client.operation.duration", seconds(t.now-int64(sc.span.StartTimeUnixNano)), text("gen_ai.operation.name", "chat"), text("gen_ai.provider.name", "anthropic"),
+		"gen_ai.client.operation.duration", seconds(t.now-int64(sc.span.StartTimeUnixNano)), text("gen_ai.operation.name", "chat"),
+		text("gen_ai.provider.name", "anthropic"),
 		text("gen_ai.request.model", chatModel), text("error.type", f.kind),
 	)
 	t.shut(sc, f)

@@ -158,7 +158,8 @@ func (t *trace) quote() *failure {
 			if t.r.chance(0.004) {
 				return &failure{
 					kind: "503", message: "parcelway answers 503 Service Unavailable",
-					stack: stack(t.g.services[shipping], "503", "parcelway answers 503 Service Unavailable", "parcelway.(*Client).Rates"), http: 503, grpc: 14,
+					stack: stack(t.g.services[shipping], "503", "parcelway answers 503 Service Unavailable", "parcelway.(*Client).Rates"), http: 503,
+					grpc: 14,
 				}
 			}
 			return nil

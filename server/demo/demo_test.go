@@ -254,7 +254,8 @@ func TestFaultsShow(t *testing.T) {
 		for _, u := range NewStream(Config{Seed: 5, Rate: 4}, from).Take(from.Add(8 * time.Minute)) {
 			for _, x := range u.spans {
 				service, took := textOf(x.from.pb.Attributes, "service.name"), time.Duration(x.span.EndTimeUnixNano-x.span.StartTimeUnixNano)
-				if environment := textOf(x.from.pb.Attributes, "deployment.environment.name") + textOf(x.from.pb.Attributes, "deployment.environment"); environment != production {
+				if environment := textOf(x.from.pb.Attributes, "deployment.environment.name") +
+					textOf(x.from.pb.Attributes, "deployment.environment"); environment != production {
 					continue
 				}
 				failed := x.span.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR
@@ -441,7 +442,13 @@ func TestSessions(t *testing.T) {
 	for _, f := range []struct {
 		name      string
 		low, high float64
-	}{{"product viewed", 0.65, 0.85}, {"added to cart", 0.2, 0.4}, {"checkout started", 0.1, 0.25}, {"order placed", 0.06, 0.2}, {"signed up", 0.05, 0.2}} {
+	}{
+		{"product viewed", 0.65, 0.85},
+		{"added to cart", 0.2, 0.4},
+		{"checkout started", 0.1, 0.25},
+		{"order placed", 0.06, 0.2},
+		{"signed up", 0.05, 0.2},
+	} {
 		if share := float64(len(steps[f.name])) / visits; share < f.low || share > f.high {
 			t.Errorf("%s: %.2f of the sessions", f.name, share)
 		}

@@ -112,7 +112,10 @@ func (p *planted) spoil(t *trace, s *service) *failure {
 
 // broken is a failure in what the services share.
 func broken(s *service, kind, message, function string, http, grpc int) *failure {
-	return &failure{kind: kind, message: message, stack: written(s, kind, message, append([]site{shared(s, function)}, entry(s)...)), http: http, grpc: grpc}
+	return &failure{
+		kind: kind, message: message, stack: written(s, kind, message, append([]site{shared(s, function)}, entry(s)...)),
+		http: http, grpc: grpc,
+	}
 }
 
 // troubled returns the fault of the running service's calls to a dependency. It is nil without one.

@@ -34,11 +34,14 @@ func timetable() []fault {
 	return []fault{
 		{FaultRelease, "catalog", 9*h + 20*m, 90 * m, func(c faultClock, start int64) string {
 			lasts := c.at[FaultRelease][1]
-			return fmt.Sprintf("release %s of catalog reads the variants of a product one by one: p95 of GET /products/{id} from about 30 ms to 600 ms; %s mends it",
+			return fmt.Sprintf("release %s of catalog reads the variants of a product one by one: p95 of GET /products/{id} from about 30 ms to "+
+				"600 ms; %s mends it",
 				c.catalogVersion(start), c.catalogVersion(start+lasts))
 		}},
-		{FaultErrors, "cart", 13*h + 5*m, 20 * m, same("35 % of POST /cart/items fail with TypeError: Cannot read properties of undefined (reading 'minorUnits')")},
-		{FaultDependency, "payments", 16*h + 40*m, 30 * m, same("65 % of the calls to api.payfast.example time out after 3 s; payments tries three times, checkouts are slow, one in four fails with 504")},
+		{FaultErrors, "cart", 13*h + 5*m, 20 * m, same("35 % of POST /cart/items fail with TypeError: Cannot read properties of undefined " +
+			"(reading 'minorUnits')")},
+		{FaultDependency, "payments", 16*h + 40*m, 30 * m, same("65 % of the calls to api.payfast.example time out after 3 s; payments tries " +
+			"three times, checkouts are slow, one in four fails with 504")},
 		{FaultLogs, "inventory", 20*h + 15*m, 25 * m, func(_ faultClock, start int64) string {
 			return fmt.Sprintf("10 log records a second of a new pattern, %q; the MySQL replica falls behind", floodPattern(start))
 		}},

@@ -29,16 +29,22 @@ type measure struct {
 func measures() map[string]measure {
 	latency := []float64{0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10}
 	return map[string]measure{
-		"http.server.request.duration":     {explicitHistogram, "s", "Duration of HTTP server requests.", latency},
-		"http.client.request.duration":     {explicitHistogram, "s", "Duration of HTTP client requests.", latency},
-		"rpc.server.duration":              {exponentialHistogram, "ms", "Duration of inbound RPCs.", nil},
-		"db.client.operation.duration":     {exponentialHistogram, "s", "Duration of database client operations.", nil},
-		"messaging.process.duration":       {explicitHistogram, "s", "Duration of processing a message.", latency},
-		"gen_ai.client.operation.duration": {explicitHistogram, "s", "Duration of operations of a language model.", []float64{0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6}},
-		"gen_ai.client.token.usage":        {explicitHistogram, "{token}", "Tokens that went in and came out.", []float64{1, 4, 16, 64, 256, 1024, 4096, 16384}},
-		"shop.orders.placed":               {deltaCounter, "{order}", "Orders that were paid.", nil},
-		"shop.cart.additions":              {deltaCounter, "{item}", "Items put into carts.", nil},
-		"shop.order.value":                 {explicitHistogram, "EUR", "Value of orders.", []float64{10, 25, 50, 100, 150, 200, 300}},
+		"http.server.request.duration": {explicitHistogram, "s", "Duration of HTTP server requests.", latency},
+		"http.client.request.duration": {explicitHistogram, "s", "Duration of HTTP client requests.", latency},
+		"rpc.server.duration":          {exponentialHistogram, "ms", "Duration of inbound RPCs.", nil},
+		"db.client.operation.duration": {exponentialHistogram, "s", "Duration of database client operations.", nil},
+		"messaging.process.duration":   {explicitHistogram, "s", "Duration of processing a message.", latency},
+		"gen_ai.client.operation.duration": {
+			explicitHistogram, "s", "Duration of operations of a language model.",
+			[]float64{0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6},
+		},
+		"gen_ai.client.token.usage": {
+			explicitHistogram, "{token}", "Tokens that went in and came out.",
+			[]float64{1, 4, 16, 64, 256, 1024, 4096, 16384},
+		},
+		"shop.orders.placed":  {deltaCounter, "{order}", "Orders that were paid.", nil},
+		"shop.cart.additions": {deltaCounter, "{item}", "Items put into carts.", nil},
+		"shop.order.value":    {explicitHistogram, "EUR", "Value of orders.", []float64{10, 25, 50, 100, 150, 200, 300}},
 	}
 }
 

@@ -158,7 +158,8 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 		}
 		return of(
 			"io.opentelemetry.runtime-telemetry-java8",
-			newInstrument("jvm.memory.used", "By", "Measure of memory used.", upDown, pool(180e6, "heap", "G1 Old Gen").rising(90).times(sh.plan.memory(s.name)),
+			newInstrument("jvm.memory.used", "By", "Measure of memory used.", upDown,
+				pool(180e6, "heap", "G1 Old Gen").rising(90).times(sh.plan.memory(s.name)),
 				pool(96e6, "heap", "G1 Eden Space").rising(7), pool(88e6, "non_heap", "Metaspace")),
 			newInstrument("jvm.memory.committed", "By", "Measure of memory committed.", upDown, pool(420e6, "heap", "G1 Old Gen"),
 				pool(220e6, "heap", "G1 Eden Space"), pool(96e6, "non_heap", "Metaspace")),
@@ -189,14 +190,16 @@ func (sh *shop) runtime(s *service, replica int) []*receiver {
 			"@opentelemetry/instrumentation-runtime-node",
 			newInstrument("nodejs.eventloop.delay.p99", "s", "Event loop 99 percentile delay.", gauge, value(0.014, 0.7, 0.4)).fractional(),
 			newInstrument("nodejs.eventloop.utilization", "1", "Event loop utilization.", gauge, value(0.21, 0.9, 0.2)).fractional(),
-			newInstrument("v8js.memory.heap.used", "By", "Heap memory in use.", gauge, space(52e6, "old_space").times(sh.plan.memory(s.name)), space(14e6, "new_space")),
+			newInstrument("v8js.memory.heap.used", "By", "Heap memory in use.", gauge, space(52e6, "old_space").times(sh.plan.memory(s.name)),
+				space(14e6, "new_space")),
 			newInstrument("v8js.gc.duration", "s", "Garbage collection duration.", histogram, value(0.003, 0.4, 0.3, text("v8js.gc.type", "minor"))),
 		)
 	case "go":
 		return of(
 			"go.opentelemetry.io/contrib/instrumentation/runtime",
 			newInstrument("go.goroutine.count", "{goroutine}", "Count of live goroutines.", upDown, value(120, 0.5, 0.1)),
-			newInstrument("go.memory.used", "By", "Memory used by the Go runtime.", upDown, value(64e6, 0.1, 0.1).rising(3).times(sh.plan.memory(s.name))),
+			newInstrument("go.memory.used", "By", "Memory used by the Go runtime.", upDown,
+				value(64e6, 0.1, 0.1).rising(3).times(sh.plan.memory(s.name))),
 			// Scraped in the Prometheus format, which has summaries.
 			newInstrument("go_gc_duration_seconds", "s", "A summary of the pause duration of garbage collection cycles.", summary,
 				value(0.00009, 0.2, 0.3)),

@@ -137,6 +137,7 @@ func (t *tape) input(at int64, length int) {
 // say changes the notice on the page.
 func (t *tape) say(at int64, message string) {
 	t.add(at, eventIncremental, object{
-		"source": sourceMutation, "texts": []object{{"id": t.notice, "value": message}}, "attributes": []object{}, "removes": []object{}, "adds": []object{},
+		"source": sourceMutation, "texts": []object{{"id": t.notice, "value": message}}, "attributes": []object{}, "removes": []object{},
+		"adds": []object{},
 	})
 }

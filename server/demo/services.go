@@ -40,17 +40,44 @@ const (
 func services() []*service {
 	return []*service{
 		{name: web, language: "webjs", version: "2026.47.2", replicas: 1, library: "@svc/browser", libraryVersion: "1.4.0"},
-		{name: edge, language: "go", version: "3.11.0", replicas: 3, library: "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp", libraryVersion: "0.72.0"},
+		{
+			name: edge, language: "go", version: "3.11.0", replicas: 3, library: "go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp",
+			libraryVersion: "0.72.0",
+		},
 		{name: catalog, language: "java", replicas: 3, library: "io.opentelemetry.tomcat-10.0", libraryVersion: "2.20.1-alpha"},
-		{name: search, language: "nodejs", version: "1.88.4", replicas: 2, library: "@opentelemetry/instrumentation-http", libraryVersion: "0.208.0"},
-		{name: cart, language: "nodejs", version: "5.2.1", replicas: 3, library: "@opentelemetry/instrumentation-http", libraryVersion: "0.208.0"},
-		{name: checkout, language: "go", version: "2.40.3", replicas: 2, library: "go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc", libraryVersion: "0.72.0"},
-		{name: payments, language: "java", version: "7.3.0", replicas: 2, legacy: true, library: "io.opentelemetry.grpc-1.6", libraryVersion: "2.4.0-alpha"},
+		{
+			name: search, language: "nodejs", version: "1.88.4", replicas: 2, library: "@opentelemetry/instrumentation-http",
+			libraryVersion: "0.208.0",
+		},
+		{
+			name: cart, language: "nodejs", version: "5.2.1", replicas: 3, library: "@opentelemetry/instrumentation-http",
+			libraryVersion: "0.208.0",
+		},
+		{
+			name: checkout, language: "go", version: "2.40.3", replicas: 2,
+			library: "go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc", libraryVersion: "0.72.0",
+		},
+		{
+			name: payments, language: "java", version: "7.3.0", replicas: 2, legacy: true, library: "io.opentelemetry.grpc-1.6",
+			libraryVersion: "2.4.0-alpha",
+		},
 		{name: inventory, language: "java", version: "1.19.7", replicas: 2, library: "io.opentelemetry.grpc-1.6", libraryVersion: "2.20.1-alpha"},
-		{name: shipping, language: "go", version: "0.27.5", replicas: 2, library: "go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc", libraryVersion: "0.72.0"},
-		{name: email, language: "nodejs", version: "1.6.0", replicas: 1, legacy: true, library: "@opentelemetry/instrumentation-http", libraryVersion: "0.41.2"},
-		{name: recommendation, language: "python", replicas: 2, unversioned: true, library: "opentelemetry.instrumentation.grpc", libraryVersion: "0.60b0"},
-		{name: agent, language: "python", version: "0.14.2", replicas: 1, library: "opentelemetry.instrumentation.genai", libraryVersion: "0.3b0"},
+		{
+			name: shipping, language: "go", version: "0.27.5", replicas: 2,
+			library: "go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc", libraryVersion: "0.72.0",
+		},
+		{
+			name: email, language: "nodejs", version: "1.6.0", replicas: 1, legacy: true, library: "@opentelemetry/instrumentation-http",
+			libraryVersion: "0.41.2",
+		},
+		{
+			name: recommendation, language: "python", replicas: 2, unversioned: true, library: "opentelemetry.instrumentation.grpc",
+			libraryVersion: "0.60b0",
+		},
+		{
+			name: agent, language: "python", version: "0.14.2", replicas: 1, library: "opentelemetry.instrumentation.genai",
+			libraryVersion: "0.3b0",
+		},
 	}
 }
 
@@ -153,7 +180,8 @@ func (sh *shop) describe(s *service, key instance) []attribute {
 	a = append(a, kubernetes(s, key.environment, pod)...)
 	a = append(
 		a, text("service.instance.id", pod), text("host.name", sh.podNode(s, key.environment, key.replica)),
-		text("cloud.provider", "aws"), text("cloud.platform", "aws_eks"), text("cloud.region", sh.region(s, key.environment, key.replica)), text("os.type", "linux"),
+		text("cloud.provider", "aws"), text("cloud.platform", "aws_eks"), text("cloud.region", sh.region(s, key.environment, key.replica)),
+		text("os.type", "linux"),
 	)
 	if name := map[string]string{
 		"java": "OpenJDK Runtime Environment", "nodejs": "nodejs", "python": "cpython",

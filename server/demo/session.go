@@ -241,7 +241,9 @@ func (s *session) fail(f *failure) {
 	s.now += int64(20 * ms)
 	s.event("console", map[string]any{"level": "error", "message": "request failed: " + f.message})
 	s.event("error", map[string]any{
-		"message": fmt.Sprintf("ApiError: the server answers %d", f.http), "error_stack": fmt.Sprintf("ApiError: the server answers %d\n    at request (%s/assets/app.js:1:48211)\n    at async onClick (%s/assets/app.js:1:51002)", f.http, origin, origin),
+		"message": fmt.Sprintf("ApiError: the server answers %d", f.http),
+		"error_stack": fmt.Sprintf("ApiError: the server answers %d\n    at request (%s/assets/app.js:1:48211)\n    at async onClick "+
+			"(%s/assets/app.js:1:51002)", f.http, origin, origin),
 	})
 }
 
@@ -249,11 +251,18 @@ func (s *session) fail(f *failure) {
 func (s *session) meta(version int) {
 	v := s.v
 	row := map[string]any{
-		"session_id": s.id, "start_time": stamp(s.start), "version": version, "status": "active", "user_id": v.id, "visitor_id": v.key, "visitor_is_new": bit(v.isNew),
-		"url_initial": origin + s.entry, "host": "shop.example", "entry_path": s.entry, "exit_path": s.exit, "user_agent": v.agent, "browser_name": v.browser, "os_name": v.os,
-		"device_type": v.device, "country": v.country, "language": v.language, "service_name": web, "referrer": v.referrer, "utm_source": v.source, "utm_medium": v.medium,
-		"utm_campaign": v.campaign, "page_views": s.pages, "click_count": s.clicks, "error_count": s.errors, "trace_ids": s.traces, "last_activity_at": stamp(s.now),
-		"duration_ms": (s.now - s.start) / int64(ms), "resource_attributes": map[string]string{"service.version": s.g.services[web].version, "deployment.environment": production},
+		"session_id": s.id, "start_time": stamp(s.start), "version": version, "status": "active", "user_id": v.id, "visitor_id": v.key,
+		"visitor_is_new": bit(v.isNew),
+		"url_initial":    origin + s.entry, "host": "shop.example", "entry_path": s.entry, "exit_path": s.exit, "user_agent": v.agent,
+		"browser_name": v.browser, "os_name": v.os,
+		"device_type": v.device, "country": v.country, "language": v.language, "service_name": web, "referrer": v.referrer,
+		"utm_source": v.source, "utm_medium": v.medium,
+		"utm_campaign": v.campaign, "page_views": s.pages, "click_count": s.clicks, "error_count": s.errors, "trace_ids": s.traces,
+		"last_activity_at": stamp(s.now),
+		"duration_ms":      (s.now - s.start) / int64(ms), "resource_attributes": map[string]string{
+			"service.version":        s.g.services[web].version,
+			"deployment.environment": production,
+		},
 	}
 	if v.id != "" {
 		row["user_name"] = v.name
@@ -294,7 +303,8 @@ func (g *slot) mobileEvents(r random, v *visitor, at int64) {
 		name, attributes = "order placed", map[string]string{"total": fmt.Sprintf("%.2f", 15+r.Float64()*200)}
 	}
 	row := map[string]any{
-		"name": name, "timestamp": stamp(at), "source": "mobile", "visitor_id": v.key, "user_id": v.id, "group_id": v.group, "service_name": "shop-app", "attributes": attributes,
+		"name": name, "timestamp": stamp(at), "source": "mobile", "visitor_id": v.key, "user_id": v.id, "group_id": v.group,
+		"service_name": "shop-app", "attributes": attributes,
 	}
 	g.units = append(g.units, &Unit{due: at, products: [][]byte{line(row)}})
 }

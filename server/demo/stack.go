@@ -10,25 +10,34 @@ import (
 // places are the places at which services fail, by names.
 var places = sync.OnceValue(func() map[string]site {
 	return map[string]site{
-		"run_turn":                            {"run_turn", "support-agent/agent/loop.py", `"role": "user"`},
-		"run_tool":                            {"run_tool", "support-agent/agent/loop.py", "return tool("},
-		"run_turn 2":                          {"run_turn", "support-agent/agent/loop.py", "run_tool(answer.tool)"},
-		"find_similar":                        {"find_similar", "recommendation/similar.py", "_collection.find("},
-		"SearchIndex.query":                   {"async SearchIndex.query", "search/src/query.js", "await this.client.search("},
-		"shop.catalog.ProductRepository.find": {"shop.catalog.ProductRepository.find", "catalog/src/main/java/shop/catalog/ProductRepository.java", "ResultSet rows = statement"},
-		"Cart.total":                          {"Cart.total", "cart/src/cart.js", "price.minorUnits"},
-		"Cart.add":                            {"Cart.add", "cart/src/cart.js", "this.total("},
-		"addItem":                             {"async addItem", "cart/src/routes/items.js", "cart.add("},
-		"CartStore.put":                       {"async CartStore.put", "cart/src/store.js", "await this.redis.hset("},
-		"addItem 2":                           {"async addItem", "cart/src/routes/items.js", "await store.put("},
-		"parcelway.(*Client).Rates":           {"shop/shipping/parcelway.(*Client).Rates", "shipping/parcelway/client.go", "parcelway answers"},
-		"shop.payments.PayfastClient.post":    {"shop.payments.PayfastClient.post", "payments/src/main/java/shop/payments/PayfastClient.java", "timeout: no answer"},
-		"shop.payments.PayfastClient.charge":  {"shop.payments.PayfastClient.charge", "payments/src/main/java/shop/payments/PayfastClient.java", "return post("},
-		"Mailgrid.send":                       {"async Mailgrid.send", "email-worker/src/mailgrid.js", "throw new MailgridError("},
-		"lookup_order":                        {"lookup_order", "support-agent/agent/tools.py", "raise OrderNotFound("},
-		"track_shipment":                      {"track_shipment", "support-agent/agent/tools.py", "carrier.track("},
-		"search_help":                         {"search_help", "support-agent/agent/tools.py", "raise SearchUnavailable("},
-		"issue_refund":                        {"issue_refund", "support-agent/agent/tools.py", "raise RefundWindowExpired("},
+		"run_turn":          {"run_turn", "support-agent/agent/loop.py", `"role": "user"`},
+		"run_tool":          {"run_tool", "support-agent/agent/loop.py", "return tool("},
+		"run_turn 2":        {"run_turn", "support-agent/agent/loop.py", "run_tool(answer.tool)"},
+		"find_similar":      {"find_similar", "recommendation/similar.py", "_collection.find("},
+		"SearchIndex.query": {"async SearchIndex.query", "search/src/query.js", "await this.client.search("},
+		"shop.catalog.ProductRepository.find": {
+			"shop.catalog.ProductRepository.find",
+			"catalog/src/main/java/shop/catalog/ProductRepository.java", "ResultSet rows = statement",
+		},
+		"Cart.total":                {"Cart.total", "cart/src/cart.js", "price.minorUnits"},
+		"Cart.add":                  {"Cart.add", "cart/src/cart.js", "this.total("},
+		"addItem":                   {"async addItem", "cart/src/routes/items.js", "cart.add("},
+		"CartStore.put":             {"async CartStore.put", "cart/src/store.js", "await this.redis.hset("},
+		"addItem 2":                 {"async addItem", "cart/src/routes/items.js", "await store.put("},
+		"parcelway.(*Client).Rates": {"shop/shipping/parcelway.(*Client).Rates", "shipping/parcelway/client.go", "parcelway answers"},
+		"shop.payments.PayfastClient.post": {
+			"shop.payments.PayfastClient.post", "payments/src/main/java/shop/payments/PayfastClient.java",
+			"timeout: no answer",
+		},
+		"shop.payments.PayfastClient.charge": {
+			"shop.payments.PayfastClient.charge", "payments/src/main/java/shop/payments/PayfastClient.java",
+			"return post(",
+		},
+		"Mailgrid.send":  {"async Mailgrid.send", "email-worker/src/mailgrid.js", "throw new MailgridError("},
+		"lookup_order":   {"lookup_order", "support-agent/agent/tools.py", "raise OrderNotFound("},
+		"track_shipment": {"track_shipment", "support-agent/agent/tools.py", "carrier.track("},
+		"search_help":    {"search_help", "support-agent/agent/tools.py", "raise SearchUnavailable("},
+		"issue_refund":   {"issue_refund", "support-agent/agent/tools.py", "raise RefundWindowExpired("},
 	}
 })
 
@@ -114,7 +123,10 @@ func shared(s *service, function string) site {
 	case "java":
 		return site{"shop.platform." + function, "platform/java/src/main/java/shop/platform/Platform.java", code}
 	case "go":
-		name := map[string]string{"Memory": "Grow", "Upstream": "Pick", "Experiment": "Experiment", "Cache": "ReadCache", "Handler": "Prepare"}[class]
+		name := map[string]string{
+			"Memory": "Grow", "Upstream": "Pick", "Experiment": "Experiment", "Cache": "ReadCache",
+			"Handler": "Prepare",
+		}[class]
 		if class == "Connection" {
 			name = map[string]string{"handshake": "Handshake", "read": "ReadConnection"}[method]
 		}

@@ -19,7 +19,8 @@ func TestFiguresOfASession(t *testing.T) {
 	turn := agentStep("t1", "a", "invoke_agent", 0, 10)
 	turn.InputTokens, turn.HasTokens, turn.Cost, turn.HasCost = 999, true, 9, true
 	call := agentStep("t1", "b", "chat", 1, 2)
-	call.Model, call.InputTokens, call.OutputTokens, call.HasTokens, call.FirstTokenMs, call.Cost, call.HasCost = "m-1", 100, 20, true, 500, 0.5, true
+	call.Model, call.InputTokens, call.OutputTokens, call.HasTokens, call.FirstTokenMs, call.Cost, call.HasCost = "m-1", 100, 20, true, 500,
+		0.5, true
 	called := agentStep("t1", "c", "execute_tool", 4, 1)
 	called.Tool, called.Failed, called.ErrorType = "find", true, "Timeout"
 	second := agentStep("t2", "d", "chat", 60, 3)

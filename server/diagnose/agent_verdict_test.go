@@ -15,7 +15,8 @@ func now() time.Time { return time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC) }
 
 func agentStep(trace, id, operation string, after, lasts float64) *svcv2.AgentSpan {
 	return &svcv2.AgentSpan{
-		TraceId: trace, SpanId: id, Operation: operation, StartTime: timestamppb.New(now().Add(time.Duration(after * float64(time.Second)))), DurationMs: lasts * 1000, ServiceName: "bot", Agent: "bot",
+		TraceId: trace, SpanId: id, Operation: operation, StartTime: timestamppb.New(now().Add(time.Duration(after * float64(time.Second)))),
+		DurationMs: lasts * 1000, ServiceName: "bot", Agent: "bot",
 	}
 }
 
@@ -49,12 +50,14 @@ func TestAFailureIsListedOnce(t *testing.T) {
 	}
 	got := judgeAgentSession(&svcv2.AgentSession{Spans: spans, Turns: make([]*svcv2.AgentTurn, 4)})
 	want := []*svcv2.AgentFinding{{
-		Kind: "model", Severity: "failure", Label: "m-1: Overloaded", Count: 2, Turn: 1, Turns: []int32{1, 4}, Detail: "the model is overloaded", SpanId: "k",
+		Kind: "model", Severity: "failure", Label: "m-1: Overloaded", Count: 2, Turn: 1, Turns: []int32{1, 4}, Detail: "the model is overloaded",
+		SpanId: "k",
 	}}
 	if diff := cmp.Diff(want, got.GetFindings(), protocmp.Transform()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if got.GetStatus() != "failed" || got.GetSpanId() != "k" || got.GetHeadline() != "m-1: Overloaded failed in turns 1 and 4. the model is overloaded" {
+	if got.GetStatus() != "failed" || got.GetSpanId() != "k" ||
+		got.GetHeadline() != "m-1: Overloaded failed in turns 1 and 4. the model is overloaded" {
 		t.Errorf("%v", got)
 	}
 	if turns := got.GetChecks()[0]; turns.GetHeadline() != "2 of 4 turns failed." {
@@ -62,7 +65,8 @@ func TestAFailureIsListedOnce(t *testing.T) {
 	}
 	// A turn that fails by itself is listed.
 	spans[1].Failed, spans[7].Failed = false, false
-	if got := judgeAgentSession(&svcv2.AgentSession{Spans: spans}).GetFindings(); len(got) != 1 || got[0].GetKind() != "turn" || got[0].GetLabel() != "bot: Overloaded" {
+	if got := judgeAgentSession(&svcv2.AgentSession{Spans: spans}).GetFindings(); len(got) != 1 || got[0].GetKind() != "turn" ||
+		got[0].GetLabel() != "bot: Overloaded" {
 		t.Errorf("%v", got)
 	}
 }

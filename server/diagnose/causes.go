@@ -355,7 +355,8 @@ func (e *evidence) newOperationCauses() []cause {
 		list = append(list, cause{
 			kind: "operation", service: e.service, weight: 1 + 2*o.share,
 			statement: fmt.Sprintf("New operation %s in %s: %s spans (0 before), on average %s ms, %s of the time that the service's spans take.",
-				wording.Clip(wording.OneLine(o.name), 160), e.service, wording.Number(math.Round(o.count)), wording.Number(o.average), wording.Percent(o.share)),
+				wording.Clip(wording.OneLine(o.name), 160), e.service, wording.Number(math.Round(o.count)), wording.Number(o.average),
+				wording.Percent(o.share)),
 		})
 	}
 	sort.SliceStable(list, func(i, j int) bool { return list[i].weight > list[j].weight })

@@ -73,7 +73,10 @@ func (s *shop) ListServices(_ context.Context, req *svcv2.ListServicesRequest) (
 	}
 	out := &svcv2.ListServicesResponse{}
 	for _, name := range []string{"cart", "stock", "web"} {
-		out.Data = append(out.Data, &svcv2.Service{Name: name, SpanCount: 1000, ErrorCount: 1000 * rate[name], ErrorRate: rate[name], Throughput: 2, P95LatencyMs: 20})
+		out.Data = append(out.Data, &svcv2.Service{
+			Name: name, SpanCount: 1000, ErrorCount: 1000 * rate[name], ErrorRate: rate[name],
+			Throughput: 2, P95LatencyMs: 20,
+		})
 	}
 	return out, nil
 }
@@ -112,7 +115,8 @@ func (s *shop) SearchErrorEvents(_ context.Context, req *svcv2.SearchErrorEvents
 	return &svcv2.SearchErrorEventsResponse{
 		Totals: &svcv2.ErrorEventTotals{Occurrences: 100, EstimatedOccurrences: 100},
 		Data: []*svcv2.ErrorEvent{{
-			FingerprintHash: "1", ErrorLabel: "Timeout", Count: 100, EstimatedCount: 100, SampleMessage: "no answer", FirstSeen: timestamppb.New(now().Add(-time.Minute)),
+			FingerprintHash: "1", ErrorLabel: "Timeout", Count: 100, EstimatedCount: 100, SampleMessage: "no answer",
+			FirstSeen: timestamppb.New(now().Add(-time.Minute)),
 		}},
 	}, nil
 }
@@ -204,7 +208,8 @@ func TestComparisonFails(t *testing.T) {
 		}
 	})
 	broken := errors.New("broken")
-	if got, err := compare(t.Context(), &shop{search: func(context.Context, string) error { return broken }}); !errors.Is(err, broken) || got != nil {
+	if got, err := compare(t.Context(), &shop{search: func(context.Context, string) error { return broken }}); !errors.Is(err, broken) ||
+		got != nil {
 		t.Errorf("broken: %v %v", got, err)
 	}
 }

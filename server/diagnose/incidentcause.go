@@ -67,7 +67,8 @@ func (i *incident) dependency() finding {
 		}
 		return finding{
 			kind: "dependency", target: y.subject, confidence: 0.6,
-			statement: fmt.Sprintf("%s calls %s more often for each request: %s times, usually %s.", i.service, y.label, wording.Number(y.value), wording.Number(y.usual)),
+			statement: fmt.Sprintf("%s calls %s more often for each request: %s times, usually %s.", i.service, y.label, wording.Number(y.value),
+				wording.Number(y.usual)),
 		}
 	}
 	f := finding{kind: "dependency", target: y.subject, statement: "The dependency changed: " + y.statement() + ".", confidence: 0.6}
@@ -127,7 +128,8 @@ func (i *incident) logs() finding {
 func (e *Engine) releaseOf(ctx context.Context, i *incident) (finding, error) {
 	const early, late = 20 * time.Minute, 4 * time.Minute
 	list, err := e.read.Services.ListServiceReleases(ctx, &svcv2.ListServiceReleasesRequest{
-		Name: i.service, StartTime: Period{i.search.series.Window.Start, i.search.asked.End}.start(), EndTime: i.search.asked.end(), DeploymentEnvironment: i.environment,
+		Name: i.service, StartTime: Period{i.search.series.Window.Start, i.search.asked.End}.start(), EndTime: i.search.asked.end(),
+		DeploymentEnvironment: i.environment,
 	})
 	if err := optional(err); err != nil {
 		return finding{}, err
@@ -156,7 +158,10 @@ func (e *Engine) releaseOf(ctx context.Context, i *incident) (finding, error) {
 
 // symptomatic are attributes that describe the failure itself. They tell nothing about its cause.
 func symptomatic(key string) bool {
-	for _, part := range []string{"status", "error", "exception", "otel.", "duration", "elapsed", "retry", "attempt", "trace", "span", "body.size", "thread."} {
+	for _, part := range []string{
+		"status", "error", "exception", "otel.", "duration", "elapsed", "retry", "attempt", "trace", "span",
+		"body.size", "thread.",
+	} {
 		if strings.Contains(key, part) {
 			return true
 		}
@@ -253,7 +258,8 @@ func (e *Engine) attributeOf(ctx context.Context, org principal.OrgID, i *incide
 			continue
 		}
 		f.statement = fmt.Sprintf("%s has %s of the bad spans of %s and %s of the others: %s of its spans are bad, %s of the rest.",
-			describe(key, value), wording.Percent(v.GetSelectedShare()), i.service, wording.Percent(v.GetOtherShare()), wording.Percent(v.GetRateWith()),
+			describe(key, value), wording.Percent(v.GetSelectedShare()), i.service, wording.Percent(v.GetOtherShare()),
+			wording.Percent(v.GetRateWith()),
 			wording.Percent(v.GetRateWithout()))
 		switch {
 		case key == "service.version":

@@ -52,7 +52,10 @@ func (i *incident) marker() finding {
 		if m.GetServiceName() == i.service {
 			f.confidence = 0.8
 		}
-		f.statement = fmt.Sprintf("%s at %s: %s.", map[string]string{"deploy": "Deployment", "flag": "Change of a flag", "configuration": "Change of configuration"}[m.GetKind()],
+		f.statement = fmt.Sprintf("%s at %s: %s.", map[string]string{
+			"deploy": "Deployment", "flag": "Change of a flag",
+			"configuration": "Change of configuration",
+		}[m.GetKind()],
 			wording.Clock(m.GetOccurredAt().AsTime()), wording.Clip(wording.OneLine(m.GetTitle()), 200))
 		if f.confidence > best.confidence || f.confidence == best.confidence && away.Abs() < nearest {
 			best, nearest = f, away.Abs()

@@ -41,15 +41,30 @@ func TestClusters(t *testing.T) {
 		// services are those of each incident, the one with the cause first.
 		services [][]string
 	}{
-		"one service":                          {[]symptom{failed("cart", 10, 40, 100)}, [][]string{{"cart"}}},
-		"callers fail with it":                 {[]symptom{failed("web", 11, 40, 300), failed("cart", 11, 40, 200), failed("payments", 10, 40, 100)}, [][]string{{"payments", "web", "cart"}}},
-		"a weak change below is not a cause":   {[]symptom{failed("cart", 10, 40, 300), change(latency, "payments", 10, 40, 21)}, [][]string{{"cart", "payments"}}},
-		"services that do not call each other": {[]symptom{failed("cart", 10, 40, 100), failed("mail", 10, 40, 90)}, [][]string{{"cart"}, {"mail"}}},
-		"hours apart":                          {[]symptom{failed("cart", 10, 40, 100), failed("cart", 300, 340, 90)}, [][]string{{"cart"}, {"cart"}}},
-		"one database":                         {[]symptom{sharing, other}, [][]string{{"search", "reports"}}},
-		"a resource fills first":               {[]symptom{failed("cart", 100, 140, 200), change(resource, "cart", 0, 140, 90)}, [][]string{{"cart"}}},
-		"an oddity":                            {[]symptom{change(logRecords, "cart", 10, 40, 25)}, nil},
-		"a flood of records":                   {[]symptom{change(logRecords, "cart", 10, 40, 500)}, [][]string{{"cart"}}},
+		"one service": {[]symptom{failed("cart", 10, 40, 100)}, [][]string{{"cart"}}},
+		"callers fail with it": {[]symptom{
+			failed("web", 11, 40, 300), failed("cart", 11, 40, 200),
+			failed("payments", 10, 40, 100),
+		}, [][]string{{"payments", "web", "cart"}}},
+		"a weak change below is not a cause": {
+			[]symptom{failed("cart", 10, 40, 300), change(latency, "payments", 10, 40, 21)},
+			[][]string{{"cart", "payments"}},
+		},
+		"services that do not call each other": {
+			[]symptom{failed("cart", 10, 40, 100), failed("mail", 10, 40, 90)},
+			[][]string{{"cart"}, {"mail"}},
+		},
+		"hours apart": {
+			[]symptom{failed("cart", 10, 40, 100), failed("cart", 300, 340, 90)},
+			[][]string{{"cart"}, {"cart"}},
+		},
+		"one database": {[]symptom{sharing, other}, [][]string{{"search", "reports"}}},
+		"a resource fills first": {
+			[]symptom{failed("cart", 100, 140, 200), change(resource, "cart", 0, 140, 90)},
+			[][]string{{"cart"}},
+		},
+		"an oddity":          {[]symptom{change(logRecords, "cart", 10, 40, 25)}, nil},
+		"a flood of records": {[]symptom{change(logRecords, "cart", 10, 40, 500)}, [][]string{{"cart"}}},
 	} {
 		var got [][]string
 		for _, found := range clusters(c.symptoms, shopCalls(), nil) {
@@ -64,10 +79,12 @@ func TestClusters(t *testing.T) {
 // TestBound: the first symptom begins an incident, and the last one that callers feel ends it. Weak changes do not count.
 func TestBound(t *testing.T) {
 	i := &incident{cluster: cluster{symptoms: []symptom{
-		change(errorRate, "cart", 12, 40, 400), change(resource, "cart", 10, 90, 200), change(latency, "web", 12, 44, 100), change(logRecords, "cart", 2, 200, 5),
+		change(errorRate, "cart", 12, 40, 400), change(resource, "cart", 10, 90, 200), change(latency, "web", 12, 44, 100),
+		change(logRecords, "cart", 2, 200, 5),
 	}}}
 	i.bound()
-	if i.first.kind != resource || !i.window.Start.Equal(noon().Add(10*time.Minute)) || !i.window.End.Equal(noon().Add(44*time.Minute)) || i.open {
+	if i.first.kind != resource || !i.window.Start.Equal(noon().Add(10*time.Minute)) || !i.window.End.Equal(noon().Add(44*time.Minute)) ||
+		i.open {
 		t.Errorf("%s, %s to %s, open %v", i.first.kind, i.window.Start, i.window.End, i.open)
 	}
 	last := change(errorRate, "cart", 12, 60, 400)
@@ -141,7 +158,8 @@ func TestRanked(t *testing.T) {
 	one := row("request.id", "r1", 3, 0)
 	one.Values = 900
 	got, left := ranked([]reads.DifferenceRow{
-		row("region", "eu", 90, 90), row("zone", "eu-1", 90, 91), row("host", "a", 30, 270), row("host", "b", 12, 90), row("canary", "yes", 100, 0), one,
+		row("region", "eu", 90, 90), row("zone", "eu-1", 90, 91), row("host", "a", 30, 270), row("host", "b", 12, 90),
+		row("canary", "yes", 100, 0), one,
 	}, sizes, d)
 	if len(got) != 2 || got[0].GetKey() != "canary" || got[1].GetKey() != "region" {
 		t.Fatalf("values: %v", got)
@@ -151,7 +169,8 @@ func TestRanked(t *testing.T) {
 	}
 	// 180 of 270 spans with the value are selected, 20 of 830 without it.
 	v, with, without := got[1], 180.0/270, 20.0/830
-	if v.GetSelectedShare() != 0.9 || v.GetOtherShare() != 0.1 || !near(v.GetRateWith(), with) || !near(v.GetRateWithout(), without) || !near(v.GetLift(), with/without) {
+	if v.GetSelectedShare() != 0.9 || v.GetOtherShare() != 0.1 || !near(v.GetRateWith(), with) || !near(v.GetRateWithout(), without) ||
+		!near(v.GetLift(), with/without) {
 		t.Errorf("the region: %v", v)
 	}
 	if diff := cmp.Diff([]string{"zone=eu-1"}, v.GetSameRows()); diff != "" {

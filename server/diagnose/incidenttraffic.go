@@ -42,11 +42,12 @@ func (e *Engine) trafficOf(ctx context.Context, org principal.OrgID, i *incident
 			continue
 		}
 		if f.statement == "" {
-			f = finding{kind: "traffic", statement: fmt.Sprintf("%s gets %s times as many requests as usual.", service, wording.Number(math.Round(10*factor)/10))}
+			f = finding{kind: "traffic", statement: fmt.Sprintf("%s gets %s times as many requests as usual.", service,
+				wording.Number(math.Round(10*factor)/10))}
 		}
 		f.key, f.value, f.confidence = v.GetKey(), v.GetValue(), 0.86
-		f.statement += fmt.Sprintf(" %s makes %s of those of %s, %s before.", describe(f.key, f.value), wording.Percent(v.GetSelectedShare()), service,
-			wording.Percent(v.GetOtherShare()))
+		f.statement += fmt.Sprintf(" %s makes %s of those of %s, %s before.", describe(f.key, f.value), wording.Percent(v.GetSelectedShare()),
+			service, wording.Percent(v.GetOtherShare()))
 		break
 	}
 	return f, nil

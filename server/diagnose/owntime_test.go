@@ -19,7 +19,8 @@ func TestOwnMs(t *testing.T) {
 		return s
 	}
 	tree := NewSpanTree([]*svcv2.Span{
-		span("a", "", 0, 100), span("b", "a", 10, 30), span("c", "a", 20, 30), span("d", "a", 90, 50), span("e", "b", -5, 100), span("f", "a", 60, 0),
+		span("a", "", 0, 100), span("b", "a", 10, 30), span("c", "a", 20, 30), span("d", "a", 90, 50), span("e", "b", -5, 100),
+		span("f", "a", 60, 0),
 	})
 	for i, want := range []float64{50, 0, 30, 50, 100, 0} {
 		if got := tree.OwnMs()[i]; got != want {

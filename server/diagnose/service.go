@@ -52,7 +52,8 @@ func (e *Engine) Service(ctx context.Context, name string, environment *string, 
 	res := &svcv2.ServiceDiagnosis{
 		Object: "service_diagnosis", Name: name, StartTime: p.start(), EndTime: p.end(), Causes: toCauses(v.causes(), limits.DiagnosedCauses),
 		Health: &svcv2.ServiceHealth{
-			Throughput: covered.rate(p, row.GetThroughput()), ErrorRate: row.GetErrorRate(), ErrorCount: row.GetErrorRate() * row.GetThroughput() * p.length().Seconds(), P50LatencyMs: row.GetP50LatencyMs(),
+			Throughput: covered.rate(p, row.GetThroughput()), ErrorRate: row.GetErrorRate(),
+			ErrorCount: row.GetErrorRate() * row.GetThroughput() * p.length().Seconds(), P50LatencyMs: row.GetP50LatencyMs(),
 			P95LatencyMs: row.GetP95LatencyMs(), P99LatencyMs: row.GetP99LatencyMs(), ApdexScore: apdex.GetApdexScore(),
 		},
 	}

@@ -115,7 +115,8 @@ func newSearch(p Period, s Scope) *search {
 	end := p.End.Truncate(bucket)
 	return &search{
 		series: reads.ChangeSeries{
-			Window: query.Window{Start: start, End: end}, Bucket: bucket, Environment: s.Environment, Service: s.Service, Limit: limits.IncidentSeries,
+			Window: query.Window{Start: start, End: end}, Bucket: bucket, Environment: s.Environment, Service: s.Service,
+			Limit: limits.IncidentSeries,
 		},
 		asked: Period{p.Start, end}, gap: max(2, int(10*time.Minute/bucket)), traffic: map[[2]string][]float64{},
 	}

@@ -64,17 +64,20 @@ func TestActivityIsKept(t *testing.T) {
 	for round := range rounds {
 		session := fmt.Sprintf("session-%d", round)
 		for path, body := range map[string]string{
-			"/v1/sessionReplays/meta": `{"session_id":"` + session + `","start_time":"` + now + `","status":"active"}` + "\n" + `{"session_id":"` + session + `","start_time":"` + now + `","status":"ended","version":2}`,
-			"/v1/sessionEvents": `{"session_id":"` + session + `","timestamp":"` + now + `","seq":1,"type":"navigation","url":"https://shop.example/cart"}` + "\n" +
+			"/v1/sessionReplays/meta": `{"session_id":"` + session + `","start_time":"` + now + `","status":"active"}` + "\n" + `{"session_id":"` +
+				session + `","start_time":"` + now + `","status":"ended","version":2}`,
+			"/v1/sessionEvents": `{"session_id":"` + session + `","timestamp":"` + now +
+				`","seq":1,"type":"navigation","url":"https://shop.example/cart"}` + "\n" +
 				`{"session_id":"` + session + `","timestamp":"` + now + `","seq":2,"type":"click"}`,
-			"/v1/events": `{"name":"order placed","timestamp":"` + now + `","session_id":"` + session + `"}` + "\n" + `{"name":"refund","session_id":"` + session + `"}`,
+			"/v1/events": `{"name":"order placed","timestamp":"` + now + `","session_id":"` + session + `"}` + "\n" +
+				`{"name":"refund","session_id":"` + session + `"}`,
 		} {
 			if got := sendActivity(t, p, path, []byte(body), "Content-Type", "application/x-ndjson"); got != `{"accepted":2}` {
 				t.Errorf("%s: %s", path, got)
 			}
 		}
-		if got := sendActivity(t, p, "/v1/sessionReplays/blob", chunk.Bytes(), "Content-Type", "application/octet-stream", "x-svc-session-id", session,
-			"x-svc-chunk-seq", "0", "x-svc-is-checkpoint", "1", "x-svc-event-count", "1", "x-svc-duration-ms", "5000"); got != "" {
+		if got := sendActivity(t, p, "/v1/sessionReplays/blob", chunk.Bytes(), "Content-Type", "application/octet-stream", "x-svc-session-id",
+			session, "x-svc-chunk-seq", "0", "x-svc-is-checkpoint", "1", "x-svc-event-count", "1", "x-svc-duration-ms", "5000"); got != "" {
 			t.Errorf("chunk: %q", got)
 		}
 		p.Kill()

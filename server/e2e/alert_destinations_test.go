@@ -207,7 +207,8 @@ func TestEmailDestination(t *testing.T) {
 		id = fmt.Sprint(member["id"])
 	}
 	for _, ids := range []string{`["user_nobody"]`, fmt.Sprintf(`[%q,%q]`, id, id)} {
-		if text := fmt.Sprint(client.call("POST", "/v2/alerts/destinations", `{"name":"m","type":"email","member_user_ids":`+ids+`}`, 400)); !strings.Contains(text, "AlertRecipientSelectionError") {
+		if text := fmt.Sprint(client.call("POST", "/v2/alerts/destinations", `{"name":"m","type":"email","member_user_ids":`+ids+`}`,
+			400)); !strings.Contains(text, "AlertRecipientSelectionError") {
 			t.Errorf("%s: %s", ids, text)
 		}
 	}
@@ -215,7 +216,10 @@ func TestEmailDestination(t *testing.T) {
 	client.call("POST", "/v2/alerts/destinations/"+fmt.Sprint(made["id"])+"/test", "", 200)
 	select {
 	case text := <-mail.received:
-		for _, want := range []string{"To: <" + s.AdminEmail + ">", "From: \"svc\" <alerts@example.com>", "Message-ID: <svc-", "text/plain", "text/html"} {
+		for _, want := range []string{
+			"To: <" + s.AdminEmail + ">", "From: \"svc\" <alerts@example.com>", "Message-ID: <svc-", "text/plain",
+			"text/html",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in %s", want, text)
 			}

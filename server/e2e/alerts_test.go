@@ -83,7 +83,8 @@ func TestAlerts(t *testing.T) {
 		t.Fatal("no incident is open")
 	}
 	first, _ := incidents[0].(map[string]any)
-	if first["rule_id"] != rule["id"] || first["status"] != "open" || first["last_delivered_event_type"] != "trigger" || first["group_key"] == nil {
+	if first["rule_id"] != rule["id"] || first["status"] != "open" || first["last_delivered_event_type"] != "trigger" ||
+		first["group_key"] == nil {
 		t.Errorf("incident: %v", first)
 	}
 	one := "/v2/alerts/incidents/" + fmt.Sprint(first["id"])
@@ -154,13 +155,15 @@ func alertIssue(t *testing.T, c, other restClient, incident map[string]any) (id 
 		return true
 	})
 	ref, _ := issue["source_ref"].(map[string]any)
-	if issue["kind"] != "alert" || issue["service_name"] != incident["group_key"] || issue["exception_type"] != "Traffic" || issue["severity"] != "critical" ||
+	if issue["kind"] != "alert" || issue["service_name"] != incident["group_key"] || issue["exception_type"] != "Traffic" ||
+		issue["severity"] != "critical" ||
 		issue["severity_source"] != "detector" || issue["has_open_incident"] != true || ref["alert_rule_id"] != incident["rule_id"] ||
 		issue["fingerprint_hash"] != fmt.Sprintf("alert:%s:%s", incident["rule_id"], incident["group_key"]) ||
 		!strings.HasPrefix(fmt.Sprint(issue["exception_message"]), "Throughput is ") {
 		t.Errorf("the issue of an alert: %v", issue)
 	}
-	if n := len(c.call("GET", "/v2/error_issues?kind=alert&service_name="+fmt.Sprint(incident["group_key"]), "", 200)["data"].([]any)); n != 1 {
+	if n := len(c.call("GET", "/v2/error_issues?kind=alert&service_name="+fmt.Sprint(incident["group_key"]), "",
+		200)["data"].([]any)); n != 1 {
 		t.Errorf("%d issues of alerts of the service", n)
 	}
 	if status, _ := other.try("GET", "/v2/error_issues/"+id, ""); status != 404 {
@@ -193,7 +196,8 @@ func alertChecks(t *testing.T, c, other restClient, path string, incident map[st
 	sum := c.call("GET", path+"/checks/summary?"+window+"&group_key="+url.QueryEscape(group), "", 200)
 	totals, _ := sum["totals"].(map[string]any)
 	points, _ := sum["points"].([]any)
-	if totals["total"] != 1.0 || totals["breached"] != 1.0 || totals["transitions"] != 1.0 || len(points) != 1 || sum["bucket_seconds"] != 60.0 {
+	if totals["total"] != 1.0 || totals["breached"] != 1.0 || totals["transitions"] != 1.0 || len(points) != 1 ||
+		sum["bucket_seconds"] != 60.0 {
 		t.Errorf("summary %v", sum)
 	} else if p, _ := points[0].(map[string]any); p["observed_value"] != opened["observed_value"] || p["threshold"] != opened["threshold"] {
 		t.Errorf("point %v of %v", p, opened)

@@ -91,7 +91,8 @@ func (a *attack) logs(t *testing.T, s *testkit.Server, requests, each int, body 
 		var records []map[string]any
 		for i := range each {
 			records = append(records, map[string]any{
-				"timeUnixNano": strconv.FormatInt(time.Now().UnixNano()+int64(i), 10), "severityText": "INFO", "body": map[string]any{"stringValue": body},
+				"timeUnixNano": strconv.FormatInt(time.Now().UnixNano()+int64(i), 10), "severityText": "INFO",
+				"body": map[string]any{"stringValue": body},
 			})
 		}
 		text, err := json.Marshal(map[string]any{"resourceLogs": []any{map[string]any{
@@ -385,7 +386,8 @@ func (a *attack) publicKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "POST /v1/logs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n%s",
+		fmt.Fprintf(conn, "POST /v1/logs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: "+
+			"1000000\r\n\r\n%s",
 			a.attacker.PublicKey, strings.Repeat(" ", 16))
 		conns = append(conns, conn)
 	}
@@ -417,7 +419,8 @@ func (a *attack) neverReading(t *testing.T) {
 		}
 		defer conn.Close()
 		_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
-		fmt.Fprintf(conn, "POST /v2/logs/search HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
+		fmt.Fprintf(conn, "POST /v2/logs/search HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: "+
+			"application/json\r\nContent-Length: %d\r\n\r\n%s",
 			a.attacker.APIKey, len(body), body)
 	}
 	a.reads(t, 5*time.Second)
@@ -507,7 +510,8 @@ func (a *attack) rapidReset(t *testing.T) {
 	}
 	for range 20 {
 		begun := time.Now()
-		if status, answer := a.call(t.Context(), http.MethodGet, a.p.BaseURL+"/healthz", "", nil); status != http.StatusOK || time.Since(begun) > 5*time.Second {
+		if status, answer := a.call(t.Context(), http.MethodGet, a.p.BaseURL+"/healthz", "", nil); status != http.StatusOK ||
+			time.Since(begun) > 5*time.Second {
 			t.Errorf("/healthz: %d after %s: %.100s", status, time.Since(begun), answer)
 		}
 		time.Sleep(50 * time.Millisecond)

@@ -137,7 +137,8 @@ func testAutoLink(t *testing.T, on proposer) {
 	// The branch names the issue, and the text that of another organization, which has nothing to do with this repository.
 	branch := on.propose(proposal{branch: "fix/" + id, title: "Round the total", body: "Also " + foreign, commit: "Round"})
 	l := await("a branch with the name of the issue", branch)
-	if l["link_source"] != "auto" || l["linked_by_actor_id"] != nil || l["state"] != "open" || l["title"] != "Round the total" || l["check_problem"] != nil {
+	if l["link_source"] != "auto" || l["linked_by_actor_id"] != nil || l["state"] != "open" || l["title"] != "Round the total" ||
+		l["check_problem"] != nil {
 		t.Errorf("the link: %v", l)
 	}
 	events, _ := on.rest.call("GET", "/v2/error_issues/"+id+"/events", "", 200)["data"].([]any)

@@ -33,7 +33,8 @@ func TestBodySizes(t *testing.T) {
 	post := func(t *testing.T, path, key, body string, size int) (int, string) {
 		t.Helper()
 		// White space around a JSON value changes nothing.
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+path, strings.NewReader(body+strings.Repeat(" ", size-len(body))))
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+path,
+			strings.NewReader(body+strings.Repeat(" ", size-len(body))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,16 +59,20 @@ func TestBodySizes(t *testing.T) {
 		largest, within int // within is the status of a body of the exact size
 		says            string
 	}{
-		"REST":                       {"/v2/api_keys", s.APIKey, `{"name":"a"}`, rest, 200, "64 KiB"},
-		"MCP":                        {"/mcp", s.APIKey, tools, rest, 200, "64 KiB"},
-		"Connect":                    {"/svc.v2.ApiKeysService/CreateApiKey", s.APIKey, `{"name":"a"}`, message, 200, "128 KiB"},
-		"Connect without credential": {"/svc.v2.SessionsService/SignIn", "", `{"email":"a@example.com","password":"not the password"}`, rest, 401, "64 KiB"},
+		"REST":    {"/v2/api_keys", s.APIKey, `{"name":"a"}`, rest, 200, "64 KiB"},
+		"MCP":     {"/mcp", s.APIKey, tools, rest, 200, "64 KiB"},
+		"Connect": {"/svc.v2.ApiKeysService/CreateApiKey", s.APIKey, `{"name":"a"}`, message, 200, "128 KiB"},
+		"Connect without credential": {
+			"/svc.v2.SessionsService/SignIn", "", `{"email":"a@example.com","password":"not the password"}`, rest, 401,
+			"64 KiB",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if code, answer := post(t, tc.path, tc.key, tc.body, tc.largest); code != tc.within {
 				t.Errorf("exactly the size: %d %s", code, answer)
 			}
-			if code, answer := post(t, tc.path, tc.key, tc.body, tc.largest+1); code < 400 || !strings.Contains(answer, "PayloadTooLargeError") || !strings.Contains(answer, tc.says) {
+			if code, answer := post(t, tc.path, tc.key, tc.body, tc.largest+1); code < 400 || !strings.Contains(answer, "PayloadTooLargeError") ||
+				!strings.Contains(answer, tc.says) {
 				t.Errorf("a byte more: %d %s", code, answer)
 			}
 		})
@@ -103,13 +108,15 @@ func TestBodySizes(t *testing.T) {
 			req := &coltrace.ExportTraceServiceRequest{}
 			// A field that OTLP does not have is ignored.
 			req.ProtoReflect().SetUnknown(protowire.AppendBytes(protowire.AppendTag(nil, 100, protowire.BytesType), make([]byte, size-2-3)))
-			_, err := coltrace.NewTraceServiceClient(conn).Export(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+s.PrivateKey), req)
+			_, err := coltrace.NewTraceServiceClient(conn).Export(metadata.AppendToOutgoingContext(t.Context(), "authorization",
+				"Bearer "+s.PrivateKey), req)
 			return err
 		}
 		if err := send(message); err != nil {
 			t.Errorf("exactly the size: %v", err)
 		}
-		if err := send(message + 1); status.Code(err) != codes.ResourceExhausted && status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "128 KiB") {
+		if err := send(message + 1); status.Code(err) != codes.ResourceExhausted && status.Code(err) != codes.InvalidArgument ||
+			!strings.Contains(err.Error(), "128 KiB") {
 			t.Errorf("a byte more: %v", err)
 		}
 	})

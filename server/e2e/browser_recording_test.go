@@ -85,7 +85,10 @@ func checkRecording(t *testing.T, p *testkit.Process, v *visit) {
 			t.Errorf("chunk %d holds what was typed", i)
 		}
 	}
-	for name, source := range map[string]int{"mouse moves": rrwebMouseMove, "clicks": rrwebMouseInteraction, "scrolls": rrwebScroll, "inputs": rrwebInput} {
+	for name, source := range map[string]int{
+		"mouse moves": rrwebMouseMove, "clicks": rrwebMouseInteraction, "scrolls": rrwebScroll,
+		"inputs": rrwebInput,
+	} {
 		if sources[source] == 0 {
 			t.Errorf("the recording has no %s: %v", name, sources)
 		}
@@ -113,7 +116,8 @@ func checkPlayback(t *testing.T, dir, browser, address string, v *visit) {
 	for _, c := range v.Chunks {
 		events += c.Events
 	}
-	if shown.Events != events || shown.Chunks != len(v.Chunks) || shown.Pages < 2 || shown.Title != "Shop" || len(shown.Cart) != 2 || shown.Voucher != strings.Repeat("*", len("SECRET-2026")) || shown.Scrolled == 0 {
+	if shown.Events != events || shown.Chunks != len(v.Chunks) || shown.Pages < 2 || shown.Title != "Shop" || len(shown.Cart) != 2 ||
+		shown.Voucher != strings.Repeat("*", len("SECRET-2026")) || shown.Scrolled == 0 {
 		t.Errorf("the player shows %+v, of %d events", shown, events)
 	}
 	if len(shown.Problems) > 0 {

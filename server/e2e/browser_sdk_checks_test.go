@@ -218,7 +218,8 @@ func checkSDKTimeline(t *testing.T, s *sdkSite, p *testkit.Process, id, session 
 	}
 	events := query(t, p, fmt.Sprintf(`SELECT Name, Kind, UserId, GroupId, toJSONString(Attributes) FROM product_events
 		WHERE SessionId = '%s' AND Kind = 'custom'`, session))
-	if diff := cmp.Diff([][]string{{"item added", "custom", "u-1042", "g-7", `{"count":"2","gift":"true","item":"Kettle"}`}}, events); diff != "" {
+	if diff := cmp.Diff([][]string{{"item added", "custom", "u-1042", "g-7", `{"count":"2","gift":"true","item":"Kettle"}`}},
+		events); diff != "" {
 		t.Errorf("product events (-want +got):\n%s", diff)
 	}
 	from, to := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), time.Now().Add(time.Hour).UTC().Format(time.RFC3339)

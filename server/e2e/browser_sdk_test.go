@@ -142,7 +142,8 @@ svc.identify({id:"u-1042",email:"ada@example.com",username:"Ada",groupId:"g-7",t
 	page("/blocked", tags("http://127.0.0.1:1", p.PublicKey, ""), "")
 	page("/revoked", tags(s.ingest.URL, sdkRevokedKey, ""), "")
 	page("/strict", `<script type="module" src="/strict.js"></script>`,
-		"default-src 'none'; script-src 'self' "+s.ingest.URL+"; connect-src 'self' "+s.ingest.URL+"; img-src data:; require-trusted-types-for 'script'; trusted-types 'none'")
+		"default-src 'none'; script-src 'self' "+s.ingest.URL+"; connect-src 'self' "+s.ingest.URL+
+			"; img-src data:; require-trusted-types-for 'script'; trusted-types 'none'")
 	serve := func(path, text string) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
@@ -180,7 +181,10 @@ func TestBrowserSDK(t *testing.T) {
 	dir := npmInstall(t, "browser", "playwright-core")
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	s := newSDKSite(t, p)
-	input, err := json.Marshal(map[string]string{"chromium": browser, "site": s.site.URL, "screenshot": filepath.Join(t.ArtifactDir(), "sdk.png")})
+	input, err := json.Marshal(map[string]string{
+		"chromium": browser, "site": s.site.URL,
+		"screenshot": filepath.Join(t.ArtifactDir(), "sdk.png"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

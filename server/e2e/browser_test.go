@@ -95,7 +95,10 @@ func checkVisit(t *testing.T, v *visit) {
 		}
 		for _, name := range a.Readable {
 			// These are the parts of any answer that a script may read.
-			if !slices.Contains([]string{"cache-control", "content-language", "content-length", "content-type", "expires", "last-modified", "pragma"}, name) {
+			if !slices.Contains([]string{
+				"cache-control", "content-language", "content-length", "content-type", "expires", "last-modified",
+				"pragma",
+			}, name) {
 				t.Errorf("%s: the header %s is exposed", a.Path, name)
 			}
 		}
@@ -184,7 +187,10 @@ func checkSession(t *testing.T, p *testkit.Process, v *visit, service string) {
 	got := query(t, p, fmt.Sprintf(`SELECT Status, Version, ServiceName, UserId, PageViews, ClickCount, ErrorCount, toJSONString(TraceIds), EndTime > StartTime, ResourceAttributes['svc_ingest_key_type']
 		FROM session_replays FINAL WHERE SessionId = '%s'`, v.Session))
 	traces, _ := json.Marshal(v.TraceIDs)
-	want := [][]string{{"ended", "2", service, "u-1042", fmt.Sprint(v.Counts.PageViews), fmt.Sprint(v.Counts.Clicks), fmt.Sprint(v.Counts.Errors), string(traces), "1", "public"}}
+	want := [][]string{{
+		"ended", "2", service, "u-1042", fmt.Sprint(v.Counts.PageViews), fmt.Sprint(v.Counts.Clicks),
+		fmt.Sprint(v.Counts.Errors), string(traces), "1", "public",
+	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("session (-sent +stored):\n%s", diff)
 	}

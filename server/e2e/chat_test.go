@@ -27,7 +27,10 @@ type chatBench struct {
 
 func slackOf(s *slacktest.Slack) func(*config.Config) {
 	return func(c *config.Config) {
-		c.Slack = config.Slack{URL: s.URL, ClientID: slacktest.ClientID, ClientSecret: slacktest.ClientSecret, SigningSecret: slacktest.SigningSecret}
+		c.Slack = config.Slack{
+			URL: s.URL, ClientID: slacktest.ClientID, ClientSecret: slacktest.ClientSecret,
+			SigningSecret: slacktest.SigningSecret,
+		}
 	}
 }
 
@@ -45,7 +48,8 @@ func newChatBench(t *testing.T) *chatBench {
 func TestChatWorkspaces(t *testing.T) {
 	t.Parallel()
 	b := newChatBench(t)
-	if c := b.connector(b.rest); c["id"] != "slack" || c["available"] != true || c["supports_identity"] != true || c["identity"] != nil || fmt.Sprint(c["workspaces"]) != "[]" {
+	if c := b.connector(b.rest); c["id"] != "slack" || c["available"] != true || c["supports_identity"] != true || c["identity"] != nil ||
+		fmt.Sprint(c["workspaces"]) != "[]" {
 		t.Errorf("the connector before: %v", c)
 	}
 	// The person refuses; a link of another person; a wrong path; an unknown connector.
@@ -60,14 +64,17 @@ func TestChatWorkspaces(t *testing.T) {
 	if got := colleague.get(b.install(b.session(), "{}")); got.StatusCode != 403 || !strings.Contains(got.text, "started elsewhere") {
 		t.Errorf("another person's link: %d %.200s", got.StatusCode, got.text)
 	}
-	if got := b.rest.call("POST", "/v2/integrations/chat_connectors/slack/install", `{"return_to":"//evil.example"}`, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
+	if got := b.rest.call("POST", "/v2/integrations/chat_connectors/slack/install", `{"return_to":"//evil.example"}`,
+		400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
 		t.Errorf("a path of another host: %v", got)
 	}
-	if got := b.rest.call("POST", "/v2/integrations/chat_connectors/irc/install", `{}`, 404); tagOf(got) != "@svc/http/errors/IntegrationsNotFoundError" {
+	if got := b.rest.call("POST", "/v2/integrations/chat_connectors/irc/install", `{}`,
+		404); tagOf(got) != "@svc/http/errors/IntegrationsNotFoundError" {
 		t.Errorf("an unknown connector: %v", got)
 	}
 	asMember := restClient{t, b.s, colleague.token()}
-	if got := asMember.call("POST", "/v2/integrations/chat_connectors/slack/install", `{}`, 403); tagOf(got) != "@svc/http/errors/IntegrationsForbiddenError" {
+	if got := asMember.call("POST", "/v2/integrations/chat_connectors/slack/install", `{}`,
+		403); tagOf(got) != "@svc/http/errors/IntegrationsForbiddenError" {
 		t.Errorf("a member connects: %v", got)
 	}
 	// An API key starts; the administrator sees the workspace and does not want it: the token ends.
@@ -86,7 +93,8 @@ func TestChatWorkspaces(t *testing.T) {
 		t.Errorf("the confirmation: %d %.300s", got.StatusCode, got.text)
 	}
 	// The code may be that of any workspace, so the page names it before anything is stored.
-	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision", "connect"); got.StatusCode != 200 ||
+	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision",
+		"connect"); got.StatusCode != 200 ||
 		!strings.Contains(got.text, "workspace T0ACME") || strings.Contains(got.text, "source code") || len(b.workspace(b.rest)) != 0 {
 		t.Errorf("confirmed: %d %v %.3000s", got.StatusCode, b.workspace(b.rest), got.text)
 	}
@@ -99,7 +107,8 @@ func TestChatWorkspaces(t *testing.T) {
 	b.until("the channels are read", func() bool { return b.workspace(b.rest)["synced_at"] != nil })
 	w := b.workspace(b.rest)
 	if w["object"] != "chat_workspace" || w["connector"] != "slack" || w["external_workspace_id"] != "T0ACME" || w["name"] != "Acme" ||
-		w["status"] != "connected" || !strings.HasPrefix(fmt.Sprint(w["id"]), "chatw_") || fmt.Sprint(w["settings"]) != "map[]" || w["error"] != nil {
+		w["status"] != "connected" || !strings.HasPrefix(fmt.Sprint(w["id"]), "chatw_") || fmt.Sprint(w["settings"]) != "map[]" ||
+		w["error"] != nil {
 		t.Errorf("the workspace: %v", w)
 	}
 	id := fmt.Sprint(w["id"])
@@ -110,7 +119,8 @@ func TestChatWorkspaces(t *testing.T) {
 	if got := b.names(b.rest, path+"/destinations?q=%23RAN"); got != "random:false" {
 		t.Errorf("channels by a part of the name: %s", got)
 	}
-	if got := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]); !strings.Contains(got, "account:Acme") || !strings.Contains(got, id) {
+	if got := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]); !strings.Contains(got, "account:Acme") ||
+		!strings.Contains(got, id) {
 		t.Errorf("the list of integrations: %s", got)
 	}
 
@@ -135,7 +145,8 @@ func TestChatWorkspaces(t *testing.T) {
 	if status, _, _ := b.deliver(fmt.Sprintf(event, "Ev2"), time.Now().Add(-6*time.Minute), false); status != 401 {
 		t.Errorf("an old delivery: %d", status)
 	}
-	if status, _, text := b.deliver(`{"type":"url_verification","challenge":"3eZbrw1a"}`, time.Now(), false); status != 200 || text != "3eZbrw1a" {
+	if status, _, text := b.deliver(`{"type":"url_verification","challenge":"3eZbrw1a"}`, time.Now(), false); status != 200 ||
+		text != "3eZbrw1a" {
 		t.Errorf("the challenge: %d %s", status, text)
 	}
 	// Many deliveries make one reading, a minute after the last one.
@@ -146,7 +157,8 @@ func TestChatWorkspaces(t *testing.T) {
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	for end := time.Now().Add(90 * time.Second); b.names(b.rest, path+"/destinations") != "alerts:false town-square:false war-room:true"; time.Sleep(time.Second) {
+	for end := time.Now().Add(90 * time.Second); b.names(b.rest,
+		path+"/destinations") != "alerts:false town-square:false war-room:true"; time.Sleep(time.Second) {
 		if time.Now().After(end) {
 			t.Fatalf("the channels: %s", b.names(b.rest, path+"/destinations"))
 		}
@@ -158,7 +170,8 @@ func TestChatWorkspaces(t *testing.T) {
 
 	// Settings are replaced as a whole.
 	channel := b.team.Channels[0].ID
-	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"settings":{"default_channel":%q}}`, channel), 200); fmt.Sprint(got["settings"]) != "map[default_channel:"+channel+"]" {
+	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"settings":{"default_channel":%q}}`, channel),
+		200); fmt.Sprint(got["settings"]) != "map[default_channel:"+channel+"]" {
 		t.Errorf("settings: %v", got)
 	}
 	for _, body := range []string{`{"settings":{"color":"red"}}`, `{"settings":{"default_channel":"C0NOWHERE"}}`, `{}`} {
@@ -218,7 +231,8 @@ func TestChatIdentity(t *testing.T) {
 		b.session().call("DELETE", "/v2/integrations/chat_connectors/"+connector+"/identity", "", status)
 		b.session().call("POST", "/v2/integrations/chat_connectors/"+connector+"/identity/link", "{}", status)
 	}
-	if got := b.session().call("POST", link+"/link", `{"return_to":"//evil.example"}`, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
+	if got := b.session().call("POST", link+"/link", `{"return_to":"//evil.example"}`,
+		400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
 		t.Errorf("a path of another host: %v", got)
 	}
 	b.connect()
@@ -252,7 +266,8 @@ func TestChatIdentity(t *testing.T) {
 		t.Errorf("the administrator has the identity %v", got)
 	}
 	again := start(restClient{t, b.s, colleague.token()})
-	if got := colleague.post("/account", "/integrations/slack/callback", "state", loginStateOf(t, again), "decision", "install"); got.StatusCode != 404 {
+	if got := colleague.post("/account", "/integrations/slack/callback", "state", loginStateOf(t, again), "decision",
+		"install"); got.StatusCode != 404 {
 		t.Errorf("a member installs by the attempt of an identity: %d %.300s", got.StatusCode, got.text)
 	}
 	asMember := restClient{t, b.s, colleague.token()}
@@ -339,7 +354,8 @@ func (b *chatBench) alertPicture(m slacktest.Message) string {
 	body := fmt.Sprintf(`{"chart_id":%q}`, id)
 	data := nobody.call("POST", "/v2/share/alert-chart", body, 200)
 	series, _ := data["series"].([]any)
-	if data["kind"] != "area" || data["unit"] != "number" || data["threshold"] != 0.0 || data["breach_side"] != "above" || len(series) != 1 || data["points"] != nil {
+	if data["kind"] != "area" || data["unit"] != "number" || data["threshold"] != 0.0 || data["breach_side"] != "above" || len(series) != 1 ||
+		data["points"] != nil {
 		b.t.Fatalf("the data: %v", data)
 	}
 	one, _ := series[0].(map[string]any)
@@ -350,7 +366,10 @@ func (b *chatBench) alertPicture(m slacktest.Message) string {
 		b.t.Errorf("the last point %v is not the figure of the message: %s is not in %s", last, value, m.Attachments)
 	}
 	// The id opens nothing else, and neither does a guess.
-	for path, body := range map[string]string{"/v2/share/chat-chart": body, "/v2/share/alert-chart": `{"chart_id":"nobody-knows-this-chart"}`} {
+	for path, body := range map[string]string{
+		"/v2/share/chat-chart":  body,
+		"/v2/share/alert-chart": `{"chart_id":"nobody-knows-this-chart"}`,
+	} {
 		if got := nobody.call("POST", path, body, 404); tagOf(got) != "@svc/http/errors/ShareNotFoundError" {
 			b.t.Errorf("%s: %v", path, got)
 		}
@@ -377,7 +396,8 @@ func TestChatAlerts(t *testing.T) {
 	refused("no workspace", `{"type":"chat","name":"c","channel_id":"C1"}`, 400, "AlertValidationError", "workspace_id")
 	refused("no channel", fmt.Sprintf(`{"type":"chat","name":"c","workspace_id":%q}`, workspace), 400, "AlertValidationError", "channel_id")
 	refused("an unknown channel", fmt.Sprintf(body, "c", workspace, "C0NOWHERE"), 400, "IntegrationsValidationError", "/invite")
-	refused("an unknown workspace", fmt.Sprintf(body, "c", publicid.Encode(publicid.ChatWorkspace, uuid.New()), alerts.ID), 409, "IntegrationsNotConnectedError", "workspace_id")
+	refused("an unknown workspace", fmt.Sprintf(body, "c", publicid.Encode(publicid.ChatWorkspace, uuid.New()), alerts.ID), 409,
+		"IntegrationsNotConnectedError", "workspace_id")
 	refused("the other chat", `{"type":"hazel-oauth","name":"c"}`, 409, "IntegrationsNotConnectedError", "type")
 	b.slack.Fault(func(method string) string {
 		if method == "conversations.info" {
@@ -388,14 +408,17 @@ func TestChatAlerts(t *testing.T) {
 	refused("a failing provider", fmt.Sprintf(body, "c", workspace, "C0NOWHERE"), 502, "IntegrationsUpstreamError", "Slack failed")
 	b.slack.Fault(nil)
 	d := b.rest.call("POST", at, fmt.Sprintf(body, "On call", workspace, alerts.ID), 200)
-	if d["chat_connector"] != "slack" || d["chat_workspace_id"] != workspace || d["channel_label"] != "#alerts" || d["summary"] != "#alerts in Acme" {
+	if d["chat_connector"] != "slack" || d["chat_workspace_id"] != workspace || d["channel_label"] != "#alerts" ||
+		d["summary"] != "#alerts in Acme" {
 		t.Errorf("the destination: %v", d)
 	}
 	path := at + "/" + fmt.Sprint(d["id"])
-	if got := b.rest.call("PATCH", path, `{"type":"chat","workspace_id":"chatw_2vXqR8Yf3mKc9LpT5sWd7N"}`, 400); !strings.Contains(fmt.Sprint(got), "cannot change") {
+	if got := b.rest.call("PATCH", path, `{"type":"chat","workspace_id":"chatw_2vXqR8Yf3mKc9LpT5sWd7N"}`,
+		400); !strings.Contains(fmt.Sprint(got), "cannot change") {
 		t.Errorf("another workspace: %v", got)
 	}
-	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"type":"chat","channel_id":%q}`, b.team.Channels[1].ID), 200); got["channel_label"] != "#general" {
+	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"type":"chat","channel_id":%q}`, b.team.Channels[1].ID),
+		200); got["channel_label"] != "#general" {
 		t.Errorf("another channel: %v", got)
 	}
 	b.rest.call("PATCH", path, fmt.Sprintf(`{"type":"chat","channel_id":%q}`, alerts.ID), 200)
@@ -501,25 +524,29 @@ func TestChatAlerts(t *testing.T) {
 		t.Errorf("withdrawn: %v", got)
 	}
 	b.until("the withdrawal is seen", func() bool { return b.workspace(b.rest)["status"] == "reconnect_needed" })
-	if got := b.rest.call("POST", at, fmt.Sprintf(body, "c", workspace, alerts.ID), 401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
+	if got := b.rest.call("POST", at, fmt.Sprintf(body, "c", workspace, alerts.ID),
+		401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
 		t.Errorf("a destination in a withdrawn workspace: %v", got)
 	}
 	// A destination can be renamed and disabled whatever became of its workspace; its channel cannot change then.
 	dead := func() {
 		t.Helper()
 		b.rest.call("PATCH", path, `{"type":"chat","name":"Renamed"}`, 200)
-		if got := b.rest.call("PATCH", path, `{"type":"chat","enabled":false}`, 200); got["enabled"] != false || got["channel_label"] != "#alerts" {
+		if got := b.rest.call("PATCH", path, `{"type":"chat","enabled":false}`, 200); got["enabled"] != false ||
+			got["channel_label"] != "#alerts" {
 			t.Errorf("disabled: %v", got)
 		}
 		b.rest.call("PATCH", path, `{"type":"chat","enabled":true}`, 200)
 	}
 	dead()
-	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"type":"chat","channel_id":%q}`, b.team.Channels[1].ID), 401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
+	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"type":"chat","channel_id":%q}`, b.team.Channels[1].ID),
+		401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
 		t.Errorf("another channel in a withdrawn workspace: %v", got)
 	}
 	b.rest.call("DELETE", "/v2/integrations/chat_workspaces/"+workspace, "", 200)
 	dead()
-	if got := b.rest.call("POST", path+"/test", "{}", 502); tagOf(got) != "@svc/http/errors/AlertDeliveryAuthError" || !strings.Contains(fmt.Sprint(got), "no longer connected") {
+	if got := b.rest.call("POST", path+"/test", "{}", 502); tagOf(got) != "@svc/http/errors/AlertDeliveryAuthError" ||
+		!strings.Contains(fmt.Sprint(got), "no longer connected") {
 		t.Errorf("disconnected: %v", got)
 	}
 }
@@ -539,7 +566,8 @@ func TestIssueChart(t *testing.T) {
 	id := strings.TrimSuffix(strings.TrimPrefix(b.chartPicture(told), "/share/chart/"), ".png")
 	body := fmt.Sprintf(`{"chart_id":%q}`, id)
 	data := restClient{t, b.s, ""}.call("POST", "/v2/share/chat-chart", body, 200)
-	if data["kind"] != "bar" || data["unit"] != "number" || data["breach_side"] != "none" || !strings.HasSuffix(fmt.Sprint(data["title"]), " in pay") || data["threshold"] != nil {
+	if data["kind"] != "bar" || data["unit"] != "number" || data["breach_side"] != "none" ||
+		!strings.HasSuffix(fmt.Sprint(data["title"]), " in pay") || data["threshold"] != nil {
 		t.Errorf("the data: %v", data)
 	}
 	restClient{t, b.s, ""}.call("POST", "/v2/share/alert-chart", body, 404)

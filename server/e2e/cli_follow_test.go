@@ -54,7 +54,8 @@ func cliFollow(t *testing.T, c *commandLine, p *testkit.Process) {
 		}
 	}
 	// An agent whose bridge was there before the restart has its call answered after it.
-	agent, err := sdk.NewClient(&sdk.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(), &sdk.CommandTransport{Command: c.command("mcp")}, nil)
+	agent, err := sdk.NewClient(&sdk.Implementation{Name: "e2e", Version: "1"}, nil).Connect(t.Context(),
+		&sdk.CommandTransport{Command: c.command("mcp")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,8 @@ func TestCliLogin(t *testing.T) {
 			t.Errorf("the page lacks %q: %d", want, shown.StatusCode)
 		}
 	}
-	if got := v.post("/cli?code="+w.code, "/cli", "code", strings.ToLower(strings.ReplaceAll(w.code, "-", " ")), "organization", s.OrgID, "decision", "approve"); got.StatusCode != 200 || !strings.Contains(got.text, "Confirmed") {
+	if got := v.post("/cli?code="+w.code, "/cli", "code", strings.ToLower(strings.ReplaceAll(w.code, "-", " ")), "organization", s.OrgID,
+		"decision", "approve"); got.StatusCode != 200 || !strings.Contains(got.text, "Confirmed") {
 		t.Fatalf("confirmed: %d %s", got.StatusCode, got.text)
 	}
 	if code := w.wait(t); code != 0 || !strings.Contains(w.log.String(), "signed in as "+s.AdminEmail+" to Command line") {
@@ -150,7 +151,8 @@ func TestCliLogin(t *testing.T) {
 	}
 	token := c.token()
 	status, me := as(t, s, token, "", "GET", "/v2/session", "")
-	if status != 200 || me["credential"] != "api_key" || at(me, "organization", "id") != s.OrgID || me["scopes"] != nil || at(me, "user", "email") != s.AdminEmail {
+	if status != 200 || me["credential"] != "api_key" || at(me, "organization", "id") != s.OrgID || me["scopes"] != nil ||
+		at(me, "user", "email") != s.AdminEmail {
 		t.Errorf("the key: %d %v", status, me)
 	}
 	key := restClient{t, s, s.APIKey}.call("GET", "/v2/api_keys/"+fmt.Sprint(me["key_id"]), "", 200)
@@ -158,7 +160,8 @@ func TestCliLogin(t *testing.T) {
 	if left := time.Until(expires); err != nil || left < 90*24*time.Hour-time.Minute || left > 90*24*time.Hour {
 		t.Errorf("it expires %v: %v", key["expires_at"], err)
 	}
-	if key["description"] != "Made by svc login" || key["kind"] != "standard" || !strings.Contains(fmt.Sprint(key["name"]), "test box") || key["created_by_email"] != s.AdminEmail {
+	if key["description"] != "Made by svc login" || key["kind"] != "standard" || !strings.Contains(fmt.Sprint(key["name"]), "test box") ||
+		key["created_by_email"] != s.AdminEmail {
 		t.Errorf("the key is listed as %v", key)
 	}
 	code, stdout, stderr := c.run("whoami", "--output", "json")
@@ -169,7 +172,8 @@ func TestCliLogin(t *testing.T) {
 		ExpiresAt    string `json:"expires_at"`
 		URL          string
 	}
-	if err := json.Unmarshal([]byte(stdout), &who); code != 0 || err != nil || who.User.Email != s.AdminEmail || who.Organization.ID != s.OrgID ||
+	if err := json.Unmarshal([]byte(stdout), &who); code != 0 || err != nil || who.User.Email != s.AdminEmail ||
+		who.Organization.ID != s.OrgID ||
 		who.KeyPrefix != key["key_prefix"] || who.ExpiresAt == "" || who.URL != s.BaseURL || strings.Contains(stdout, token) {
 		t.Errorf("whoami: %d %v %s %s", code, err, stdout, stderr)
 	}
@@ -196,7 +200,8 @@ func TestCliLogin(t *testing.T) {
 
 	// A refused login gives no key, and the existing login stays valid.
 	w = c.login()
-	if got := v.post("/cli?code="+w.code, "/cli", "code", w.code, "organization", s.OrgID, "decision", "deny"); got.StatusCode != 200 || !strings.Contains(got.text, "Refused") {
+	if got := v.post("/cli?code="+w.code, "/cli", "code", w.code, "organization", s.OrgID, "decision", "deny"); got.StatusCode != 200 ||
+		!strings.Contains(got.text, "Refused") {
 		t.Errorf("refused: %d %s", got.StatusCode, got.text)
 	}
 	if code := w.wait(t); code != 1 || !strings.Contains(w.log.String(), "refused in the browser") || c.token() != token {
@@ -223,7 +228,8 @@ func TestCliLogin(t *testing.T) {
 	}
 	list := restClient{t, s, s.APIKey}.call("GET", "/v2/audit_log?action=api_key.created&resource_id="+fmt.Sprint(me["key_id"]), "", 200)
 	entries, _ := list["data"].([]any)
-	if len(entries) != 1 || at(entries[0], "actor_type") != "user" || at(entries[0], "actor_name") == nil || at(entries[0], "metadata", "cli_login") != true {
+	if len(entries) != 1 || at(entries[0], "actor_type") != "user" || at(entries[0], "actor_name") == nil ||
+		at(entries[0], "metadata", "cli_login") != true {
 		t.Errorf("the key's entry: %v", entries)
 	}
 	if code, _, stderr := c.run("login", "--url", "ftp://x"); code != 2 || !strings.Contains(stderr, "--url") {
@@ -286,7 +292,8 @@ func TestCliLoginProtocol(t *testing.T) {
 	ask(strings.ReplaceAll(code, "-", ""), 400, "CliLoginExpiredError") // the other code is not accepted here
 
 	// A key cannot confirm a login. Neither can a member, because the key would have the rights of an administrator.
-	if status, got := connect(s.APIKey, "ApproveCliLogin", `{"userCode":"`+code+`"}`); status != 403 || !strings.Contains(fmt.Sprint(got), "ApiKeyNotAccepted") {
+	if status, got := connect(s.APIKey, "ApproveCliLogin", `{"userCode":"`+code+`"}`); status != 403 ||
+		!strings.Contains(fmt.Sprint(got), "ApiKeyNotAccepted") {
 		t.Errorf("a key confirms: %d %v", status, got)
 	}
 	st := openStore(t, s)
@@ -299,7 +306,8 @@ func TestCliLoginProtocol(t *testing.T) {
 	}
 	member := newVisitor(t, s.BaseURL)
 	member.signIn(other.AdminEmail, other.AdminPassword)
-	if page := member.get("/cli?code=" + code); !strings.Contains(page.text, "only administrators") || !strings.Contains(page.text, "Command line other") {
+	if page := member.get("/cli?code=" + code); !strings.Contains(page.text, "only administrators") ||
+		!strings.Contains(page.text, "Command line other") {
 		t.Errorf("the page of a member: %s", page.text)
 	}
 	if got := member.post("/cli?code="+code, "/cli", "code", code, "organization", s.OrgID, "decision", "approve"); got.StatusCode != 403 {
@@ -323,7 +331,8 @@ func TestCliLoginProtocol(t *testing.T) {
 	}
 	promote(principal.RoleAdmin)
 	eventually(t, "the promotion to count", func() bool {
-		return strings.Contains(member.post("/cli?code="+code, "/cli", "code", code, "organization", s.OrgID, "decision", "approve").text, "Confirmed")
+		return strings.Contains(member.post("/cli?code="+code, "/cli", "code", code, "organization", s.OrgID, "decision", "approve").text,
+			"Confirmed")
 	})
 	promote(principal.RoleMember)
 	time.Sleep(5 * time.Second)
@@ -362,19 +371,24 @@ func TestCliLoginProtocol(t *testing.T) {
 	}
 	ask(device, 400, "CliLoginExpiredError")
 	key := fmt.Sprint(made["token"])
-	if status, got := as(t, s, s.APIKey, "", "DELETE", "/v2/cli/session", ""); status != 400 || tagOf(got) != "@svc/http/v2/InvalidRequestError" {
+	if status, got := as(t, s, s.APIKey, "", "DELETE", "/v2/cli/session", ""); status != 400 ||
+		tagOf(got) != "@svc/http/v2/InvalidRequestError" {
 		t.Errorf("another key logs out: %d %v", status, got)
 	}
 	if status, got := as(t, s, admin, "", "DELETE", "/v2/cli/session", ""); status != 400 {
 		t.Errorf("a session logs out: %d %v", status, got)
 	}
-	if status, got := as(t, s, key, "", "DELETE", "/v2/cli/session", ""); status != 200 || got["deleted"] != true || got["key_id"] != made["key_id"] {
+	if status, got := as(t, s, key, "", "DELETE", "/v2/cli/session", ""); status != 200 || got["deleted"] != true ||
+		got["key_id"] != made["key_id"] {
 		t.Errorf("logged out: %d %v", status, got)
 	}
 	if status, _ := as(t, s, key, "", "DELETE", "/v2/cli/session", ""); status != http.StatusUnauthorized {
 		t.Errorf("logged out twice: %d", status)
 	}
-	for _, body := range []string{`{}`, `{"client_name":""}`, `{"client_name":"  "}`, `{"client_name":"` + strings.Repeat("x", 101) + `"}`, `{"client_name":"a","scopes":["*"]}`} {
+	for _, body := range []string{
+		`{}`, `{"client_name":""}`, `{"client_name":"  "}`, `{"client_name":"` + strings.Repeat("x", 101) + `"}`,
+		`{"client_name":"a","scopes":["*"]}`,
+	} {
 		if status, got := as(t, s, "", "", "POST", "/v2/cli/device", body); status != 400 || at(got, "error", "message") == "" {
 			t.Errorf("start with %s: %d %v", body, status, got)
 		}

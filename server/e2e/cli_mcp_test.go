@@ -46,7 +46,10 @@ func TestCLIMCP(t *testing.T) {
 					t.Errorf("--readonly offers %s", tool.Name)
 				}
 			}
-			result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "list_services", Arguments: map[string]any{"start_time": "now-1h"}})
+			result, err := session.CallTool(t.Context(), &sdk.CallToolParams{
+				Name:      "list_services",
+				Arguments: map[string]any{"start_time": "now-1h"},
+			})
 			if err != nil || result.IsError || result.StructuredContent == nil {
 				t.Errorf("%+v %v", result, err)
 			}
@@ -54,7 +57,8 @@ func TestCLIMCP(t *testing.T) {
 			if err != nil || !result.IsError {
 				t.Errorf("%+v %v", result, err)
 			}
-			if read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "svc://instructions"}); err != nil || len(read.Contents) != 1 {
+			if read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "svc://instructions"}); err != nil ||
+				len(read.Contents) != 1 {
 				t.Errorf("%+v %v", read, err)
 			}
 			if err := session.Close(); err != nil || stderr.Len() != 0 {
@@ -101,12 +105,14 @@ func TestCLIMCPTypeScript(t *testing.T) {
 	// This client shows neither the error of its first request nor the stderr of the process that got it.
 	const silent = "client 2, newest only"
 	for name, got := range see("svc_ak_wrong") {
-		if text := fmt.Sprint(got["error"], got["stderr"]); got["error"] == nil || name != silent && !strings.Contains(text, "Set SVC_API_TOKEN to a valid key.") {
+		if text := fmt.Sprint(got["error"], got["stderr"]); got["error"] == nil || name != silent &&
+			!strings.Contains(text, "Set SVC_API_TOKEN to a valid key.") {
 			t.Errorf("%s with a wrong key: %v", name, got)
 		}
 	}
 	for name, got := range see(key, "--toolset", "nothing") {
-		if text := fmt.Sprint(got["error"], got["stderr"]); got["error"] == nil || name != silent && !strings.Contains(text, "--toolset must be a list of") {
+		if text := fmt.Sprint(got["error"], got["stderr"]); got["error"] == nil || name != silent &&
+			!strings.Contains(text, "--toolset must be a list of") {
 			t.Errorf("%s with a wrong set: %v", name, got)
 		}
 	}

@@ -126,7 +126,8 @@ func cliCommands(t *testing.T, c *commandLine) {
 		t.Errorf("a result that was cut: %s", stderr)
 	}
 	window := []string{"--end", time.Now().UTC().Format(time.RFC3339)}
-	_, stdout, _ := c.run(append([]string{"query", "SELECT count() AS n FROM spans WHERE $__timeFilter(Timestamp)", "--format", "jsonl"}, window...)...)
+	_, stdout, _ := c.run(append([]string{"query", "SELECT count() AS n FROM spans WHERE $__timeFilter(Timestamp)", "--format", "jsonl"},
+		window...)...)
 	var counted struct {
 		N int `json:"n,string"`
 	}
@@ -277,7 +278,8 @@ func cliCompletion(t *testing.T, c *commandLine) {
 	}
 	program, person := testkit.Terminal(t, 100)
 	cmd := exec.Command("bash", "--norc", "--noprofile", "-i")
-	cmd.Env = append(c.command().Env, "PATH="+folder+":"+os.Getenv("PATH"), "XDG_CACHE_HOME="+t.TempDir(), "TERM=dumb", "PS1=> ", "INPUTRC=/dev/null")
+	cmd.Env = append(c.command().Env, "PATH="+folder+":"+os.Getenv("PATH"), "XDG_CACHE_HOME="+t.TempDir(), "TERM=dumb", "PS1=> ",
+		"INPUTRC=/dev/null")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = program, program, program
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {

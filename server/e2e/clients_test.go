@@ -23,7 +23,8 @@ func generate(t *testing.T, template, out, path string) {
 	if _, err := os.Stat(buf); err != nil {
 		t.Fatalf("%v: run make tools", err)
 	}
-	run(t, root, []string{"PATH=" + path + string(os.PathListSeparator) + os.Getenv("PATH")}, buf, "generate", "--template", filepath.Join("clients", template), "-o", out)
+	run(t, root, []string{"PATH=" + path + string(os.PathListSeparator) + os.Getenv("PATH")}, buf, "generate", "--template",
+		filepath.Join("clients", template), "-o", out)
 }
 
 // clientFailure is what a client saw of an error.
@@ -34,7 +35,10 @@ type clientFailure struct {
 	Status   int    `json:"status"`
 }
 
-var unauthenticated = clientFailure{Code: "Unauthenticated", Tag: "@svc/http/v2/InvalidCredentialsError", Recovery: "reauthenticate", Status: 401}
+var unauthenticated = clientFailure{
+	Code: "Unauthenticated", Tag: "@svc/http/v2/InvalidCredentialsError", Recovery: "reauthenticate",
+	Status: 401,
+}
 
 // TestTypeScriptClient generates a TypeScript client from the definitions, compiles it, and pages through API keys over Connect
 // and gRPC. A refused key shows the typed detail of the error.

@@ -32,7 +32,10 @@ func TestCollectorReportsPartialSuccess(t *testing.T) {
 	stop := startCollector(t, binary, collectorConfig(exporters, server.PrivateKey), exporters)
 	now := uint64(time.Now().UnixNano())
 	for i, e := range exporters {
-		good := &trace.Span{TraceId: id(seedTrace), SpanId: []byte{1, 1, 1, 1, 1, 1, 1, byte(i)}, Name: "good", StartTimeUnixNano: now, EndTimeUnixNano: now}
+		good := &trace.Span{
+			TraceId: id(seedTrace), SpanId: []byte{1, 1, 1, 1, 1, 1, 1, byte(i)}, Name: "good", StartTimeUnixNano: now,
+			EndTimeUnixNano: now,
+		}
 		bad := &trace.Span{Name: "without ids", StartTimeUnixNano: now, EndTimeUnixNano: now}
 		body, err := proto.Marshal(&coltrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{{
 			Resource: checkoutResource(), ScopeSpans: []*trace.ScopeSpans{{Spans: []*trace.Span{bad, good}}},

@@ -43,14 +43,19 @@ func TestDashboardData(t *testing.T) {
 	data := board + "/widgets/count/data/search"
 	of := func(body string) any { return object(c.call("POST", data, body, 200), "value")["value"] }
 	all := of(`{}`)
-	if n, _ := all.(float64); n < 1 || of(`{"variable_values":{"service":"__all"}}`) != all || of(`{"variable_values":{"service":"checkout"}}`) == float64(0) || of(`{"variable_values":{"service":"x\" OR service.name != \""}}`) != float64(0) {
+	if n, _ := all.(float64); n < 1 || of(`{"variable_values":{"service":"__all"}}`) != all ||
+		of(`{"variable_values":{"service":"checkout"}}`) == float64(0) ||
+		of(`{"variable_values":{"service":"x\" OR service.name != \""}}`) != float64(0) {
 		t.Errorf("values: %v, of checkout %v", all, of(`{"variable_values":{"service":"checkout"}}`))
 	}
-	preview := c.call("POST", "/v2/dashboards/widgets/preview", `{"widget":`+strings.ReplaceAll(countWidget, "$service", "checkout")+`,"time_range":{"type":"relative","value":"1h"}}`, 200)
-	if got := object(preview, "value")["value"]; got != of(`{"variable_values":{"service":"checkout"}}`) || preview["range_source"] != "override" {
+	preview := c.call("POST", "/v2/dashboards/widgets/preview",
+		`{"widget":`+strings.ReplaceAll(countWidget, "$service", "checkout")+`,"time_range":{"type":"relative","value":"1h"}}`, 200)
+	if got := object(preview, "value")["value"]; got != of(`{"variable_values":{"service":"checkout"}}`) ||
+		preview["range_source"] != "override" {
 		t.Errorf("preview: %v", preview)
 	}
-	bad := c.call("POST", "/v2/dashboards/widgets/preview", `{"widget":`+strings.Replace(countWidget, `"result_shape":"timeseries",`, "", 1)+`}`, 400)
+	bad := c.call("POST", "/v2/dashboards/widgets/preview", `{"widget":`+strings.Replace(countWidget, `"result_shape":"timeseries",`, "", 1)+
+		`}`, 400)
 	if got := object(bad, "error")["param"]; got != "widget.data_source.result_shape" {
 		t.Errorf("a bad preview: %v", bad)
 	}
@@ -58,17 +63,21 @@ func TestDashboardData(t *testing.T) {
 	if !strings.Contains(fmt.Sprint(options["data"]), "checkout") || options["has_more"] != false {
 		t.Errorf("options: %v", options)
 	}
-	if got := c.call("POST", board+"/widgets/count/inspection/search", `{}`, 200); got["outcome"] != "inspected" || got["verdict"] == "broken" || got["dashboard_name"] != "Data" || !strings.Contains(fmt.Sprint(got["queries"]), "name:A") {
+	if got := c.call("POST", board+"/widgets/count/inspection/search", `{}`, 200); got["outcome"] != "inspected" ||
+		got["verdict"] == "broken" || got["dashboard_name"] != "Data" || !strings.Contains(fmt.Sprint(got["queries"]), "name:A") {
 		t.Errorf("inspection: %v", got)
 	}
-	if got := c.call("POST", board+"/widgets/refused/inspection/search", `{}`, 200); got["outcome"] != "raw_sql" || got["verdict"] != "broken" || !strings.Contains(fmt.Sprint(got["refusal"]), "Nothing") || got["range_source"] != "dashboard" {
+	if got := c.call("POST", board+"/widgets/refused/inspection/search", `{}`, 200); got["outcome"] != "raw_sql" ||
+		got["verdict"] != "broken" || !strings.Contains(fmt.Sprint(got["refusal"]), "Nothing") || got["range_source"] != "dashboard" {
 		t.Errorf("inspection of what is refused: %v", got)
 	}
-	if got := c.call("POST", board+"/widgets/count/inspection/search", `{"variable_values":{"service":"nobody"}}`, 200); got["verdict"] != "broken" || fmt.Sprint(got["flags"]) != "[BUILDER_WARNINGS EMPTY]" {
+	if got := c.call("POST", board+"/widgets/count/inspection/search", `{"variable_values":{"service":"nobody"}}`,
+		200); got["verdict"] != "broken" || fmt.Sprint(got["flags"]) != "[BUILDER_WARNINGS EMPTY]" {
 		t.Errorf("inspection of nothing: %v", got)
 	}
 	for path, tag := range map[string]string{
-		board + "/widgets/nope/data/search": "DashboardWidgetNotFoundError", board + "/variables/nope/options/search": "DashboardVariableNotFoundError",
+		board + "/widgets/nope/data/search":      "DashboardWidgetNotFoundError",
+		board + "/variables/nope/options/search": "DashboardVariableNotFoundError",
 	} {
 		if got := tagOf(c.call("POST", path, `{}`, 404)); got != "@svc/http/errors/"+tag {
 			t.Errorf("%s: %v", path, got)
@@ -92,7 +101,8 @@ func TestDashboardData(t *testing.T) {
 			t.Errorf("of others, %s: %v", path, got)
 		}
 	}
-	if got := object(other.call("POST", "/v2/dashboards/widgets/preview", `{"widget":`+strings.ReplaceAll(countWidget, "$service", "checkout")+`}`, 200), "value")["value"]; got != float64(0) {
+	if got := object(other.call("POST", "/v2/dashboards/widgets/preview",
+		`{"widget":`+strings.ReplaceAll(countWidget, "$service", "checkout")+`}`, 200), "value")["value"]; got != float64(0) {
 		t.Errorf("a preview of others: %v", got)
 	}
 }
@@ -102,8 +112,10 @@ func TestShareWidgetData(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Share data")
 	seedTelemetry(t, s)
 	c, public := restClient{t, s, s.APIKey}, restClient{t: t, s: s}
-	second := strings.Replace(strings.Replace(countWidget, `"id":"count"`, `"id":"secret"`, 1), "service.name = $service", "service.name = checkout", 1)
-	broken := strings.Replace(strings.Replace(countWidget, `"id":"count"`, `"id":"broken"`, 1), "service.name = $service", "hidden.attribute = $service (", 1)
+	second := strings.Replace(strings.Replace(countWidget, `"id":"count"`, `"id":"secret"`, 1), "service.name = $service",
+		"service.name = checkout", 1)
+	broken := strings.Replace(strings.Replace(countWidget, `"id":"count"`, `"id":"broken"`, 1), "service.name = $service",
+		"hidden.attribute = $service (", 1)
 	text := `{"id":"text","visualization":"markdown","data_source":{"kind":"static"},"display":{"markdown":{"content":"hello"}},"layout":{"x":0,"y":0,"w":4,"h":4}}`
 	made := c.call("POST", "/v2/dashboards", `{"name":"Shared","variables":[{"name":"service","type":"custom","options":[{"value":"checkout"},{"value":"nobody"}]}],"widgets":[`+
 		strings.Join([]string{countWidget, second, broken, text}, ",")+`]}`, 200)
@@ -116,8 +128,8 @@ func TestShareWidgetData(t *testing.T) {
 		for _, id := range ids {
 			requests = append(requests, fmt.Sprintf(`{"widget_id":%q}`, id))
 		}
-		return fmt.Sprintf(`{"token":%q,"requests":[%s],"time_range":{"start_time":%q,"end_time":%q},"variable_values":%s}`, token, strings.Join(requests, ","),
-			now.Add(-length).Format(time.RFC3339), now.Add(time.Minute).Format(time.RFC3339), values)
+		return fmt.Sprintf(`{"token":%q,"requests":[%s],"time_range":{"start_time":%q,"end_time":%q},"variable_values":%s}`, token,
+			strings.Join(requests, ","), now.Add(-length).Format(time.RFC3339), now.Add(time.Minute).Format(time.RFC3339), values)
 	}
 	const path = "/v2/share/widget-data"
 	got := public.call("POST", path, ask(whole, `{}`, time.Hour, "count", "secret", "broken", "text"), 200)
@@ -159,13 +171,15 @@ func TestShareWidgetData(t *testing.T) {
 			t.Errorf("%s: %v", body, got)
 		}
 	}
-	if got := tagOf(public.call("POST", path, ask("unknown-token", `{}`, time.Hour, "count"), 404)); got != "@svc/http/errors/ShareNotFoundError" {
+	if got := tagOf(public.call("POST", path, ask("unknown-token", `{}`, time.Hour, "count"),
+		404)); got != "@svc/http/errors/ShareNotFoundError" {
 		t.Errorf("no link: %v", got)
 	}
 	public.call("POST", path, ask(whole, `{}`, time.Hour), 400)
 	public.call("POST", path, ask(whole, `{}`, time.Hour, "a", "b", "c", "d", "e"), 400)
 	c.call("PUT", board+"/share", `{"mode":"org"}`, 200)
-	if got := tagOf(public.call("POST", path, ask(part, `{}`, time.Hour, "count"), http.StatusForbidden)); got != "@svc/http/errors/ShareSignInRequiredError" {
+	if got := tagOf(public.call("POST", path, ask(part, `{}`, time.Hour, "count"),
+		http.StatusForbidden)); got != "@svc/http/errors/ShareSignInRequiredError" {
 		t.Errorf("for members: %v", got)
 	}
 	c.call("DELETE", board+"/share", "", 200)
@@ -197,7 +211,8 @@ func checkTemplateData(t *testing.T, p *testkit.Process, window string) {
 			for _, w := range list(made, "widgets") {
 				widget, _ := w.(map[string]any)
 				name := fmt.Sprintf("%v, %v", template["name"], widget["id"])
-				got := c.call("POST", fmt.Sprintf("/v2/dashboards/%v/widgets/%v/data/search", made["id"], widget["id"]), `{"time_range":`+window+`,"empty_range_fallback":false}`, 200)
+				got := c.call("POST", fmt.Sprintf("/v2/dashboards/%v/widgets/%v/data/search", made["id"], widget["id"]),
+					`{"time_range":`+window+`,"empty_range_fallback":false}`, 200)
 				asked++
 				n := 0
 				for _, s := range list(object(got, "timeseries"), "series") {
@@ -236,7 +251,8 @@ func loadDashboard(t *testing.T, c restClient, id string, widgets []any, body st
 		wg.Go(func() {
 			widget, _ := w.(map[string]any)
 			begin := time.Now()
-			req, err := http.NewRequestWithContext(t.Context(), "POST", fmt.Sprintf("%s/v2/dashboards/%s/widgets/%v/data/search", c.s.BaseURL, id, widget["id"]), strings.NewReader(body))
+			req, err := http.NewRequestWithContext(t.Context(), "POST",
+				fmt.Sprintf("%s/v2/dashboards/%s/widgets/%v/data/search", c.s.BaseURL, id, widget["id"]), strings.NewReader(body))
 			if err != nil {
 				t.Error(err)
 				return
@@ -281,7 +297,8 @@ func checkDashboardLoad(t *testing.T, p *testkit.Process, window string) {
 	made := c.call("POST", "/v2/dashboards", `{"name":"Thirty","widgets":[`+strings.Join(widgets, ",")+`]}`, 200)
 	for _, what := range []string{"first", "again"} {
 		whole, each := loadDashboard(t, c, fmt.Sprint(made["id"]), list(made, "widgets"), `{"time_range":`+window+`}`)
-		t.Logf("30 widgets, %s: %v; each p50 %v, p95 %v", what, whole.Round(time.Millisecond), each[15].Round(time.Millisecond), each[28].Round(time.Millisecond))
+		t.Logf("30 widgets, %s: %v; each p50 %v, p95 %v", what, whole.Round(time.Millisecond), each[15].Round(time.Millisecond),
+			each[28].Round(time.Millisecond))
 	}
 }
 
@@ -324,7 +341,8 @@ func TestWidgetBounds(t *testing.T) {
 			t.Errorf("%s: %s", what, answer)
 		}
 	}
-	day, most := func(n int) string { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC).Format(time.RFC3339) }, int(limits.TimeseriesWindow/limits.Day)
+	day, most := func(n int) string { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC).Format(time.RFC3339) },
+		int(limits.TimeseriesWindow/limits.Day)
 	relative := func(length string) string { return `{"type":"relative","value":"` + length + `"}` }
 	absolute := func(days int) string {
 		return `{"type":"absolute","start_time":"` + day(1) + `","end_time":"` + day(1+days) + `"}`
@@ -334,11 +352,13 @@ func TestWidgetBounds(t *testing.T) {
 		if own != "" {
 			own = `,"time_range":` + own
 		}
-		return `{"name":"Bounds","time_range":` + window + `,"widgets":[{"id":"all","visualization":"` + visualization + `","data_source":` + source + `,"display":` + display +
+		return `{"name":"Bounds","time_range":` + window + `,"widgets":[{"id":"all","visualization":"` + visualization + `","data_source":` +
+			source + `,"display":` + display +
 			`,"layout":{"x":0,"y":0,"w":3,"h":4}` + own + `}],"variables":[{"name":"v","type":"textbox","default_value":"x"}]}`
 	}
 	query := func(more string) string {
-		return `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"` + more + `}]}`
+		return `{"kind":"query","result_shape":"timeseries","queries":[{"id":"a","name":"A","data_source":"traces","aggregation":"count"` + more +
+			`}]}`
 	}
 	filled := func(text string, n int) string { return text + strings.Repeat(" ", n-len(text)) }
 	hour := relative("1h")
@@ -350,16 +370,32 @@ func TestWidgetBounds(t *testing.T) {
 		source := strings.Replace(query(""), `"result_shape":"timeseries"`, `"result_shape":"list"`, 1)
 		return widget(hour, "", "list", source, `{"list_where_clause":"`+filled("service.name = $v", n)+`"}`)
 	}
-	const count, timed = "SELECT count() FROM traces WHERE $__orgFilter", "SELECT count() FROM traces WHERE $__orgFilter AND $__timeFilter(Timestamp)"
+	const count, timed = "SELECT count() FROM traces WHERE $__orgFilter",
+		"SELECT count() FROM traces WHERE $__orgFilter AND $__timeFilter(Timestamp)"
 	for field, bodies := range map[string][2]string{
-		"time_range.value":             {widget(relative(fmt.Sprintf("%dd", most)), "", "chart", query(""), "{}"), widget(relative("60d"), "", "chart", query(""), "{}")},
-		"widgets[0].time_range.value":  {widget(hour, relative("1mo"), "chart", query(""), "{}"), widget(hour, relative("2mo"), "chart", query(""), "{}")},
-		"time_range.start_time":        {widget(absolute(most), "", "chart", query(""), "{}"), widget(absolute(most+1), "", "chart", query(""), "{}")},
+		"time_range.value": {
+			widget(relative(fmt.Sprintf("%dd", most)), "", "chart", query(""), "{}"),
+			widget(relative("60d"), "", "chart", query(""), "{}"),
+		},
+		"widgets[0].time_range.value": {
+			widget(hour, relative("1mo"), "chart", query(""), "{}"),
+			widget(hour, relative("2mo"), "chart", query(""), "{}"),
+		},
+		"time_range.start_time": {
+			widget(absolute(most), "", "chart", query(""), "{}"),
+			widget(absolute(most+1), "", "chart", query(""), "{}"),
+		},
 		"widgets[0].data_source.sql":   {statement(limits.SQLText, count), statement(40_124, count)},
 		"widgets[0].data_source.sql` ": {statement(limits.SQLText-200, timed), statement(limits.SQLText, timed)},
-		"queries[0].having":            {chart(`,"having":"> 0` + strings.Repeat(" AND > 0", limits.Having-1) + `"`), chart(`,"having":"> 0` + strings.Repeat(" AND > 0", limits.Having) + `"`)},
-		"queries[0].where_clause":      {chart(`,"where_clause":"` + filled("service.name = $v", limits.WhereText-2) + `"`), chart(`,"where_clause":"` + filled("service.name = $v", limits.WhereText+1) + `"`)},
-		"display.list_where_clause":    {list(limits.WhereText - 2), list(limits.WhereText + 1)},
+		"queries[0].having": {
+			chart(`,"having":"> 0` + strings.Repeat(" AND > 0", limits.Having-1) + `"`),
+			chart(`,"having":"> 0` + strings.Repeat(" AND > 0", limits.Having) + `"`),
+		},
+		"queries[0].where_clause": {
+			chart(`,"where_clause":"` + filled("service.name = $v", limits.WhereText-2) + `"`),
+			chart(`,"where_clause":"` + filled("service.name = $v", limits.WhereText+1) + `"`),
+		},
+		"display.list_where_clause": {list(limits.WhereText - 2), list(limits.WhereText + 1)},
 	} {
 		made := c.call("POST", "/v2/dashboards", bodies[0], 200)
 		c.call("POST", "/v2/dashboards/"+fmt.Sprint(made["id"])+"/widgets/all/data/search", `{}`, 200)

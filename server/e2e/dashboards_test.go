@@ -27,7 +27,8 @@ func TestDashboardLife(t *testing.T) {
 	c := restClient{t, s, s.APIKey}
 	made := c.call("POST", "/v2/dashboards", `{"name":"Life","widgets":[`+statWidget("w1", 0)+`]}`, 200)
 	path := "/v2/dashboards/" + fmt.Sprint(made["id"])
-	if made["object"] != "dashboard" || made["txid"] == nil || !cmp.Equal(made["time_range"], any(map[string]any{"type": "relative", "value": "12h"})) {
+	if made["object"] != "dashboard" || made["txid"] == nil || !cmp.Equal(made["time_range"],
+		any(map[string]any{"type": "relative", "value": "12h"})) {
 		t.Errorf("created: %v", made)
 	}
 	read := c.call("GET", path, "", 200)
@@ -41,7 +42,8 @@ func TestDashboardLife(t *testing.T) {
 
 	c.call("PATCH", path, `{"description":"note","refresh_interval_seconds":60}`, 200)
 	changed := c.call("PATCH", path, `{"name":"Renamed","description":null}`, 200)
-	if changed["name"] != "Renamed" || changed["description"] != nil || changed["refresh_interval_seconds"] != 60.0 || len(changed["widgets"].([]any)) != 1 {
+	if changed["name"] != "Renamed" || changed["description"] != nil || changed["refresh_interval_seconds"] != 60.0 ||
+		len(changed["widgets"].([]any)) != 1 {
 		t.Errorf("changed: %v", changed)
 	}
 	if same := c.call("PATCH", path, `{"name":"Renamed"}`, 200); same["txid"] != nil || same["updated_at"] != changed["updated_at"] {
@@ -85,7 +87,10 @@ func TestDashboardLife(t *testing.T) {
 	for _, e := range entries {
 		actions = append(actions, fmt.Sprint(e.(map[string]any)["action"]))
 	}
-	if diff := cmp.Diff([]string{"dashboard.version_restored", "dashboard.updated", "dashboard.updated", "dashboard.updated", "dashboard.created"}, actions); diff != "" {
+	if diff := cmp.Diff([]string{
+		"dashboard.version_restored", "dashboard.updated", "dashboard.updated", "dashboard.updated",
+		"dashboard.created",
+	}, actions); diff != "" {
 		t.Errorf("audit log (-want +got):\n%s", diff)
 	}
 	if fields, _ := at(entries[0], "changes", "fields").([]any); !cmp.Equal(fields, []any{"name", "refresh_interval_seconds", "tags"}) {
@@ -99,7 +104,14 @@ func TestDashboardLife(t *testing.T) {
 	if gone["deleted"] != true || gone["object"] != "dashboard" || gone["id"] != made["id"] || gone["txid"] == nil {
 		t.Errorf("deleted: %v", gone)
 	}
-	for _, request := range [][2]string{{"GET", ""}, {"PATCH", ""}, {"DELETE", ""}, {"GET", "/versions"}, {"GET", "/versions/" + first}, {"POST", "/versions/" + first + "/restore"}} {
+	for _, request := range [][2]string{
+		{"GET", ""},
+		{"PATCH", ""},
+		{"DELETE", ""},
+		{"GET", "/versions"},
+		{"GET", "/versions/" + first},
+		{"POST", "/versions/" + first + "/restore"},
+	} {
 		body := ""
 		if request[0] == "PATCH" {
 			body = `{"name":"x"}`
@@ -122,7 +134,12 @@ func TestDashboardIsolation(t *testing.T) {
 	own := "/v2/dashboards/" + fmt.Sprint(stranger.call("POST", "/v2/dashboards", `{"name":"Other"}`, 200)["id"])
 	never := "/v2/dashboards/" + exampleDashboard
 	for _, request := range [][3]string{
-		{"GET", "", ""}, {"PATCH", "", `{"name":"taken"}`}, {"DELETE", "", ""}, {"GET", "/versions", ""}, {"GET", "/versions/" + version, ""}, {"POST", "/versions/" + version + "/restore", ""},
+		{"GET", "", ""},
+		{"PATCH", "", `{"name":"taken"}`},
+		{"DELETE", "", ""},
+		{"GET", "/versions", ""},
+		{"GET", "/versions/" + version, ""},
+		{"POST", "/versions/" + version + "/restore", ""},
 	} {
 		crossing := stranger.call(request[0], path+request[1], request[2], 404)
 		unknown := stranger.call(request[0], never+request[1], request[2], 404)
@@ -151,7 +168,8 @@ func TestDashboardsAtOnce(t *testing.T) {
 	path := "/v2/dashboards/" + fmt.Sprint(c.call("POST", "/v2/dashboards", `{"name":"n"}`, 200)["id"])
 	bodies := []string{
 		`{"name":"changed"}`, `{"description":"changed"}`, `{"tags":["changed"]}`, `{"time_range":{"type":"relative","value":"7d"}}`,
-		`{"widgets":[` + statWidget("w", 0) + `]}`, `{"variables":[{"name":"v","type":"textbox"}]}`, `{"sections":[{"id":"s","title":"S"}]}`, `{"refresh_interval_seconds":5}`,
+		`{"widgets":[` + statWidget("w", 0) + `]}`, `{"variables":[{"name":"v","type":"textbox"}]}`, `{"sections":[{"id":"s","title":"S"}]}`,
+		`{"refresh_interval_seconds":5}`,
 	}
 	var wg sync.WaitGroup
 	for _, body := range bodies {
@@ -160,7 +178,8 @@ func TestDashboardsAtOnce(t *testing.T) {
 	wg.Wait()
 	got := c.call("GET", path, "", 200)
 	if got["name"] != "changed" || got["description"] != "changed" || len(got["tags"].([]any)) != 1 || len(got["widgets"].([]any)) != 1 ||
-		len(got["variables"].([]any)) != 1 || len(got["sections"].([]any)) != 1 || got["refresh_interval_seconds"] != 5.0 || got["time_range"].(map[string]any)["value"] != "7d" {
+		len(got["variables"].([]any)) != 1 || len(got["sections"].([]any)) != 1 || got["refresh_interval_seconds"] != 5.0 ||
+		got["time_range"].(map[string]any)["value"] != "7d" {
 		t.Errorf("a change was lost: %v", got)
 	}
 	if n := len(c.call("GET", path+"/versions", "", 200)["data"].([]any)); n != 1+len(bodies) {
@@ -215,7 +234,8 @@ func TestDashboardTemplates(t *testing.T) {
 			t.Errorf("%v: %d tiles for %d widgets", template["name"], len(tiles), len(read["widgets"].([]any)))
 		}
 	}
-	if named := c.call("POST", "/v2/dashboards/templates/"+fmt.Sprint(all[0].(map[string]any)["id"])+"/instantiate", `{"name":"Mine"}`, 200); named["name"] != "Mine" {
+	if named := c.call("POST", "/v2/dashboards/templates/"+fmt.Sprint(all[0].(map[string]any)["id"])+"/instantiate", `{"name":"Mine"}`,
+		200); named["name"] != "Mine" {
 		t.Errorf("a name of its own: %v", named["name"])
 	}
 }
@@ -230,7 +250,8 @@ func TestDashboardImport(t *testing.T) {
 	}
 	answer := c.call("POST", "/v2/dashboards/import/perses", `{"dashboard":`+string(document)+`}`, 200)
 	made := answer["dashboard"].(map[string]any)
-	if answer["object"] != "dashboard_import" || made["name"] != "Shop Overview" || made["txid"] == nil || len(made["widgets"].([]any)) != 18 || len(answer["warnings"].([]any)) == 0 {
+	if answer["object"] != "dashboard_import" || made["name"] != "Shop Overview" || made["txid"] == nil ||
+		len(made["widgets"].([]any)) != 18 || len(answer["warnings"].([]any)) == 0 {
 		t.Errorf("imported: %v", answer)
 	}
 	read := c.call("GET", "/v2/dashboards/"+fmt.Sprint(made["id"]), "", 200)

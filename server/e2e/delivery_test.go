@@ -18,9 +18,14 @@ import (
 
 // otlpTables maps each path to the tables and attribute columns that may hold the items of its signal.
 var otlpTables = map[string][][2]string{
-	"/v1/traces":  {{"spans", "SpanAttributes"}},
-	"/v1/logs":    {{"logs", "LogAttributes"}},
-	"/v1/metrics": {{"metrics_gauge", "Attributes"}, {"metrics_sum", "Attributes"}, {"metrics_histogram", "Attributes"}, {"metrics_exponential_histogram", "Attributes"}},
+	"/v1/traces": {{"spans", "SpanAttributes"}},
+	"/v1/logs":   {{"logs", "LogAttributes"}},
+	"/v1/metrics": {
+		{"metrics_gauge", "Attributes"},
+		{"metrics_sum", "Attributes"},
+		{"metrics_histogram", "Attributes"},
+		{"metrics_exponential_histogram", "Attributes"},
+	},
 }
 
 // otlpPath maps the path of a gRPC method to that of the same signal over HTTP.
@@ -41,7 +46,8 @@ func storedItems(t *testing.T, p *testkit.Process, path, run string) map[string]
 	t.Helper()
 	var parts []string
 	for _, table := range otlpTables[path] {
-		parts = append(parts, fmt.Sprintf("SELECT %s['%s'] AS item FROM %s WHERE ResourceAttributes['%s'] = '%s'", table[1], loadtest.ItemAttribute, table[0], loadtest.RunAttribute, run))
+		parts = append(parts, fmt.Sprintf("SELECT %s['%s'] AS item FROM %s WHERE ResourceAttributes['%s'] = '%s'", table[1],
+			loadtest.ItemAttribute, table[0], loadtest.RunAttribute, run))
 	}
 	sql := "SELECT item, count() FROM (" + strings.Join(parts, " UNION ALL ") + ") GROUP BY item"
 	out, err := testkit.Command(t, "admin", "sql", sql, "--data-dir", p.DataDir, "--format", "TSV").Output()
@@ -141,7 +147,8 @@ func (p *faultProxy) account(t *testing.T, server *testkit.Process, run string, 
 			want = 2
 		}
 		if d.acks != want || len(d.others) > 0 && !p.refusing {
-			t.Errorf("%s %s: a request of %d items (%s) was acknowledged %d times, want %d; other answers: %q", run, d.path, len(d.items), d.fate, d.acks, want, d.others)
+			t.Errorf("%s %s: a request of %d items (%s) was acknowledged %d times, want %d; other answers: %q", run, d.path, len(d.items), d.fate,
+				d.acks, want, d.others)
 		}
 		if !d.refused.IsZero() && d.pause < faultRetryAfter-timerSlack {
 			t.Errorf("%s %s: sent again %s after a refusal that asked for %s", run, d.path, d.pause, faultRetryAfter)
@@ -165,7 +172,8 @@ func (p *faultProxy) account(t *testing.T, server *testkit.Process, run string, 
 		for _, n := range items {
 			total[path] += n
 		}
-		t.Logf("%s %s: %d items in %d requests (%v), each stored once but %d whose answer was cut", run, path, len(items), requests[path], fates[path], twice[path])
+		t.Logf("%s %s: %d items in %d requests (%v), each stored once but %d whose answer was cut", run, path, len(items), requests[path],
+			fates[path], twice[path])
 	}
 	return total
 }

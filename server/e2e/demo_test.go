@@ -25,7 +25,8 @@ func TestDemo(t *testing.T) {
 	for _, f := range (demo.Config{}).Faults(yesterday, yesterday.Add(24*time.Hour)) {
 		faults[f.Name] = f
 		cmd := testkit.Command(
-			t, "demo", "--ingest-url", p.IngestURL, "--hours", "0.25", "--until", f.Start.Add(8*time.Minute).Format(time.RFC3339), "--output", "json", "--seed", "11",
+			t, "demo", "--ingest-url", p.IngestURL, "--hours", "0.25", "--until", f.Start.Add(8*time.Minute).Format(time.RFC3339), "--output",
+			"json", "--seed", "11",
 		)
 		cmd.Env = append(cmd.Environ(), "SVC_INGEST_KEY="+p.PrivateKey)
 		out, err := cmd.Output()
@@ -53,7 +54,8 @@ func TestDemo(t *testing.T) {
 		"data_points": `SELECT sum(n) FROM (SELECT count() AS n FROM metrics_gauge UNION ALL SELECT count() FROM metrics_sum UNION ALL SELECT count() FROM metrics_histogram
 			UNION ALL SELECT count() FROM metrics_exponential_histogram UNION ALL SELECT count() FROM metrics_summary)`,
 		// Most sessions have two rows, of which merges keep one.
-		"session_rows":   fmt.Sprintf(`SELECT if(count() BETWEEN %[1]d / 2 AND %[1]d, %[1]d, count()) FROM session_replays FINAL`, sent["session_rows"]),
+		"session_rows": fmt.Sprintf(`SELECT if(count() BETWEEN %[1]d / 2 AND %[1]d, %[1]d, count()) FROM session_replays FINAL`,
+			sent["session_rows"]),
 		"session_events": `SELECT count() FROM session_events`, "replay_chunks": `SELECT uniqExact(SessionId, ChunkSeq) FROM session_replay_events`,
 		"product_events": `SELECT countIf(Source = 'mobile') FROM product_events`,
 	}
@@ -67,7 +69,8 @@ func TestDemo(t *testing.T) {
 	}
 	checkDemoFaults(t, p, faults)
 	checkTemplates(t, p)
-	window := fmt.Sprintf(`{"type":"absolute","start_time":%q,"end_time":%q}`, yesterday.Format(time.RFC3339), yesterday.Add(24*time.Hour).Format(time.RFC3339))
+	window := fmt.Sprintf(`{"type":"absolute","start_time":%q,"end_time":%q}`, yesterday.Format(time.RFC3339),
+		yesterday.Add(24*time.Hour).Format(time.RFC3339))
 	checkTemplateData(t, p, window)
 	checkDashboardLoad(t, p, window)
 }
@@ -104,7 +107,8 @@ var filterClause = regexp.MustCompile(`^(attr|resource)\.(\S+) = "([^"]*)"$`)
 // checkTemplates requires rows for the query of each widget, with the attributes that it groups by.
 func checkTemplates(t *testing.T, p *testkit.Process) {
 	t.Helper()
-	macros := strings.NewReplacer("$__orgFilter", fmt.Sprintf("OrgId = '%s'", p.OrgID), "$__timeFilter(Timestamp)", "Timestamp > now() - INTERVAL 3 DAY")
+	macros := strings.NewReplacer("$__orgFilter", fmt.Sprintf("OrgId = '%s'", p.OrgID), "$__timeFilter(Timestamp)",
+		"Timestamp > now() - INTERVAL 3 DAY")
 	asked := 0
 	for _, template := range templates.All() {
 		values := map[string]string{}

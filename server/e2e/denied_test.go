@@ -42,7 +42,8 @@ func TestDeniedRequestsAreAudited(t *testing.T) {
 			e, _ := d.(map[string]any)
 			metadata, _ := e["metadata"].(map[string]any)
 			entries = append(entries, fmt.Sprint(metadata["operation_id"], " ", e["denial_reason"]))
-			if e["actor_id"] != made["id"] || e["actor_type"] != "api_key" || e["origin_ip"] != "127.0.0.1" || e["request_id"] == nil || e["source"] != "api" {
+			if e["actor_id"] != made["id"] || e["actor_type"] != "api_key" || e["origin_ip"] != "127.0.0.1" || e["request_id"] == nil ||
+				e["source"] != "api" {
 				t.Fatalf("entry %v", e)
 			}
 		}

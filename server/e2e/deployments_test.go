@@ -25,7 +25,8 @@ func TestDeployments(t *testing.T) {
 	culprit := b.repo.Commit(t, "Price each item", map[string]string{
 		"src/cart.js": strings.Replace(thrown["src/cart.js"], "i.price.amount", "i.price.amount * 1", 1),
 	})
-	undeployed := b.repo.Commit(t, "Two lines more, not deployed", map[string]string{"src/cart.js": "// New.\n// New.\n" + thrown["src/cart.js"]})
+	undeployed := b.repo.Commit(t, "Two lines more, not deployed",
+		map[string]string{"src/cart.js": "// New.\n// New.\n" + thrown["src/cart.js"]})
 	newest := fmt.Sprintf("No file of acme/shop at %.7s is proven", undeployed)
 	now := time.Now().UTC()
 	deploy := func(id, commit, state, target string, age time.Duration) {

@@ -26,12 +26,14 @@ func TestDiagnosis(t *testing.T) {
 	us, them := restClient{t, ours, ours.APIKey}, restClient{t, others, others.APIKey}
 
 	verdict := "/v2/traces/agent_sessions/" + session + "/verdict?" + window
-	request := []byte(fmt.Sprintf(`{"session_id":%q,"start_time":%q,"end_time":%q}`, session, seed.start.Format(time.RFC3339), seed.end.Format(time.RFC3339)))
+	request := []byte(fmt.Sprintf(`{"session_id":%q,"start_time":%q,"end_time":%q}`, session, seed.start.Format(time.RFC3339),
+		seed.end.Format(time.RFC3339)))
 	eventually(t, "the session of the agent", func() bool {
 		return callREST(t, ours, ours.APIKey, operation(t, "getAgentSessionVerdict"), request).err == nil
 	})
 	got := us.call("GET", verdict, "", 200)
-	if got["status"] != "failed" || got["turn_count"] != 1.0 || got["model_call_count"] != 1.0 || got["headline"] != "model-x: RateLimit failed in turn 1. too many requests" {
+	if got["status"] != "failed" || got["turn_count"] != 1.0 || got["model_call_count"] != 1.0 ||
+		got["headline"] != "model-x: RateLimit failed in turn 1. too many requests" {
 		t.Errorf("verdict: %v", got)
 	}
 
@@ -41,15 +43,20 @@ func TestDiagnosis(t *testing.T) {
 	if len(turns) != 1 || got["span_count"] != 2.0 || got["model_call_count"] != 1.0 || got["wall_clock_ms"] != 2000.0 || got["cost"] != nil {
 		t.Fatalf("figures: %v", got)
 	}
-	if turn, _ := turns[0].(map[string]any); turn["kind"] != "agent" || turn["span_count"] != 2.0 || turn["error_span_count"] != 1.0 || turn["failed"] != false {
+	if turn, _ := turns[0].(map[string]any); turn["kind"] != "agent" || turn["span_count"] != 2.0 || turn["error_span_count"] != 1.0 ||
+		turn["failed"] != false {
 		t.Errorf("turn: %v", turn)
 	}
 
-	for _, path := range []string{verdict, figures, "/v2/traces/" + seedTrace + "/critical_path", "/v2/services/checkout/diagnosis?" + window} {
+	for _, path := range []string{
+		verdict, figures, "/v2/traces/" + seedTrace + "/critical_path",
+		"/v2/services/checkout/diagnosis?" + window,
+	} {
 		us.call("GET", path, "", 200)
 		them.call("GET", path, "", 404)
 	}
-	if mine, theirs := us.call("POST", "/v2/services/compare", body, 200), them.call("POST", "/v2/services/compare", body, 200); len(list(mine, "services")) == 0 || len(list(theirs, "services")) > 0 {
+	if mine, theirs := us.call("POST", "/v2/services/compare", body, 200),
+		them.call("POST", "/v2/services/compare", body, 200); len(list(mine, "services")) == 0 || len(list(theirs, "services")) > 0 {
 		t.Errorf("services: ours %v, those of the others %v", mine["services"], theirs["services"])
 	}
 	if data := list(them.call("POST", "/v2/traces/slower_operations", body, 200), "data"); len(data) > 0 {
@@ -92,15 +99,18 @@ func seedAgent(t *testing.T, s *testkit.Server) (session string) {
 	span := func(name string, start time.Time, lasts time.Duration, spanID, parent string, attributes ...*common.KeyValue) *trace.Span {
 		sp := &trace.Span{
 			TraceId: id("6b8efff798038103d269b633813fc60c"), SpanId: id(spanID), Name: name, Kind: trace.Span_SPAN_KIND_CLIENT,
-			StartTimeUnixNano: uint64(start.UnixNano()), EndTimeUnixNano: uint64(start.Add(lasts).UnixNano()), Attributes: append(attributes, str("gen_ai.conversation.id", session)),
+			StartTimeUnixNano: uint64(start.UnixNano()), EndTimeUnixNano: uint64(start.Add(lasts).UnixNano()),
+			Attributes: append(attributes, str("gen_ai.conversation.id", session)),
 		}
 		if parent != "" {
 			sp.ParentSpanId = id(parent)
 		}
 		return sp
 	}
-	turn := span("invoke_agent helper", at, 2*time.Second, "aee19b7ec3c1b174", "", str("gen_ai.operation.name", "invoke_agent"), str("gen_ai.agent.name", "helper"))
-	call := span("chat model-x", at.Add(time.Second), time.Second, "aee19b7ec3c1b175", "aee19b7ec3c1b174", str("gen_ai.operation.name", "chat"), str("gen_ai.request.model", "model-x"), str("error.type", "RateLimit"))
+	turn := span("invoke_agent helper", at, 2*time.Second, "aee19b7ec3c1b174", "", str("gen_ai.operation.name", "invoke_agent"),
+		str("gen_ai.agent.name", "helper"))
+	call := span("chat model-x", at.Add(time.Second), time.Second, "aee19b7ec3c1b175", "aee19b7ec3c1b174",
+		str("gen_ai.operation.name", "chat"), str("gen_ai.request.model", "model-x"), str("error.type", "RateLimit"))
 	call.Status = &trace.Status{Code: trace.Status_STATUS_CODE_ERROR, Message: "too many requests"}
 	post(t, s, "/v1/traces", &coltrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{{
 		Resource: checkoutResource(), ScopeSpans: []*trace.ScopeSpans{{Spans: []*trace.Span{turn, call}}},

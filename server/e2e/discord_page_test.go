@@ -39,7 +39,8 @@ func TestDiscordPage(t *testing.T) {
 		click("dialog button:text-is('Disconnect')"), read("after", discord+" :text('No server connected')"))
 	got := walk(t, []string{s.BaseURL, d.URL, chats.URL}, steps...)
 	for name, want := range map[string]string{
-		"slack": "connected", "guild": guild.ID, "state": "connected", "channels": "#alerts", "none": "View Channel", "after": "No server connected",
+		"slack": "connected", "guild": guild.ID, "state": "connected", "channels": "#alerts", "none": "View Channel",
+		"after": "No server connected",
 	} {
 		if !strings.Contains(fmt.Sprint(got.Seen[name]), want) {
 			t.Errorf("%s: %q, want %q", name, got.Seen[name], want)

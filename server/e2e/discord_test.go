@@ -48,13 +48,15 @@ func (b *discordBench) interaction(body string, at time.Time, forge bool) string
 func TestDiscordServers(t *testing.T) {
 	t.Parallel()
 	b := newDiscordBench(t)
-	if c := b.connector(b.rest); c["name"] != "Discord" || c["available"] != true || c["supports_identity"] != false || fmt.Sprint(c["workspaces"]) != "[]" {
+	if c := b.connector(b.rest); c["name"] != "Discord" || c["available"] != true || c["supports_identity"] != false ||
+		fmt.Sprint(c["workspaces"]) != "[]" {
 		t.Errorf("the connector before: %v", c)
 	}
 	if c := connectorOf(t, b.rest, "slack"); c["available"] != false {
 		t.Errorf("Slack, which is not set up: %v", c)
 	}
-	if got := b.session().call("POST", "/v2/integrations/chat_connectors/discord/identity/link", "{}", 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
+	if got := b.session().call("POST", "/v2/integrations/chat_connectors/discord/identity/link", "{}",
+		400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
 		t.Errorf("an identity: %v", got)
 	}
 	b.discord.Deny(true)
@@ -68,7 +70,8 @@ func TestDiscordServers(t *testing.T) {
 		t.Helper()
 		back := b.install(b.rest, "{}")
 		b.admin.get(back)
-		if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision", "connect"); got.StatusCode != 200 ||
+		if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "code", mustQuery(t, back, "code"), "decision",
+			"connect"); got.StatusCode != 200 ||
 			!strings.Contains(got.text, "server "+b.guild.ID) {
 			t.Errorf("confirmed: %d %.3000s", got.StatusCode, got.text)
 		}
@@ -95,7 +98,8 @@ func TestDiscordServers(t *testing.T) {
 	}
 	id := fmt.Sprint(w["id"])
 	path := "/v2/integrations/chat_workspaces/" + id
-	if got := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]); !strings.Contains(got, "provider:discord") || !strings.Contains(got, id) {
+	if got := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]); !strings.Contains(got, "provider:discord") ||
+		!strings.Contains(got, id) {
 		t.Errorf("the list of integrations: %s", got)
 	}
 	decline()
@@ -119,7 +123,8 @@ func TestDiscordServers(t *testing.T) {
 	if got := b.names(b.rest, path+"/destinations?q="+secret.ID); got != "war-room:true" {
 		t.Errorf("a private channel by its id: %s", got)
 	}
-	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"settings":{"default_channel":%q}}`, secret.ID), 200); fmt.Sprint(got["settings"]) != "map[default_channel:"+secret.ID+"]" {
+	if got := b.rest.call("PATCH", path, fmt.Sprintf(`{"settings":{"default_channel":%q}}`, secret.ID),
+		200); fmt.Sprint(got["settings"]) != "map[default_channel:"+secret.ID+"]" {
 		t.Errorf("settings: %v", got)
 	}
 
@@ -127,7 +132,8 @@ func TestDiscordServers(t *testing.T) {
 	if got := b.interaction(`{"id":"1","type":1}`, time.Now(), false); got != `200 application/json {"type":1}` {
 		t.Errorf("a ping: %s", got)
 	}
-	if got := b.interaction(`{"id":"1","type":2,"data":{"name":"x"}}`, time.Now(), false); !strings.HasPrefix(got, `200 application/json {"type":4,`) {
+	if got := b.interaction(`{"id":"1","type":2,"data":{"name":"x"}}`, time.Now(), false); !strings.HasPrefix(got,
+		`200 application/json {"type":4,`) {
 		t.Errorf("a command: %s", got)
 	}
 	if got := b.interaction(`{"id":"1","type":1}`, time.Now(), true); !strings.HasPrefix(got, "401 ") {
@@ -157,7 +163,8 @@ func TestDiscordServers(t *testing.T) {
 	if got := b.names(stranger, theirPath+"/destinations?q="+b.guild.Channels[0].ID); got != "" {
 		t.Errorf("a channel of another guild by its id: %s", got)
 	}
-	body := fmt.Sprintf(`{"type":"chat","name":"c","workspace_id":%q,"channel_id":%q}`, fmt.Sprint(b.workspace(stranger)["id"]), b.guild.Channels[0].ID)
+	body := fmt.Sprintf(`{"type":"chat","name":"c","workspace_id":%q,"channel_id":%q}`, fmt.Sprint(b.workspace(stranger)["id"]),
+		b.guild.Channels[0].ID)
 	if got := stranger.call("POST", "/v2/alerts/destinations", body, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
 		t.Errorf("a destination in a channel of another guild: %v", got)
 	}
@@ -189,18 +196,21 @@ func TestDiscordAlerts(t *testing.T) {
 	const at = "/v2/alerts/destinations"
 	body := `{"type":"chat","name":"On call","workspace_id":%q,"channel_id":%q}`
 	for _, channel := range []string{"999999999999999999", "C0NOWHERE"} {
-		if got := b.rest.call("POST", at, fmt.Sprintf(body, workspace, channel), 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" ||
+		if got := b.rest.call("POST", at, fmt.Sprintf(body, workspace, channel),
+			400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" ||
 			!strings.Contains(fmt.Sprint(got), "Send Messages") {
 			t.Errorf("an unknown channel: %v", got)
 		}
 	}
 	d := b.rest.call("POST", at, fmt.Sprintf(body, workspace, alerts.ID), 200)
-	if d["chat_connector"] != "discord" || d["chat_workspace_id"] != workspace || d["channel_label"] != "#alerts" || d["summary"] != "#alerts in Acme" {
+	if d["chat_connector"] != "discord" || d["chat_workspace_id"] != workspace || d["channel_label"] != "#alerts" ||
+		d["summary"] != "#alerts in Acme" {
 		t.Errorf("the destination: %v", d)
 	}
 	path := at + "/" + fmt.Sprint(d["id"])
 	b.rest.call("POST", path+"/test", "{}", 200)
-	if got := b.discord.Messages(alerts); len(got) != 1 || len(got[0].Embeds) != 1 || !strings.Contains(got[0].Embeds[0].Description, "This is a test message") {
+	if got := b.discord.Messages(alerts); len(got) != 1 || len(got[0].Embeds) != 1 ||
+		!strings.Contains(got[0].Embeds[0].Description, "This is a test message") {
 		t.Fatalf("the test: %v", got)
 	}
 	// Hostile names: nobody is called, and nothing is formatted by them.
@@ -246,7 +256,8 @@ func TestDiscordAlerts(t *testing.T) {
 		t.Errorf("removed: %v", got)
 	}
 	b.until("the removal is seen", func() bool { return b.workspace(b.rest)["status"] == "reconnect_needed" })
-	if got := b.rest.call("POST", at, fmt.Sprintf(body, workspace, alerts.ID), 401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
+	if got := b.rest.call("POST", at, fmt.Sprintf(body, workspace, alerts.ID),
+		401); tagOf(got) != "@svc/http/errors/IntegrationsRevokedError" {
 		t.Errorf("a destination in a guild without the bot: %v", got)
 	}
 	if again := b.connect(); again != workspace {

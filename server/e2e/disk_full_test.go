@@ -63,7 +63,11 @@ func TestDiskFull(t *testing.T) {
 	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "ingest to recover by itself", func() bool { status, _, _ := ingest(t, &p.Server, oneSpan(1000, 10)); return status == http.StatusOK })
+	eventually(t, "ingest to recover by itself", func() bool {
+		status, _,
+			_ := ingest(t, &p.Server, oneSpan(1000, 10))
+		return status == http.StatusOK
+	})
 	if err := syscall.Kill(engine, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,8 @@ func TestErrorSums(t *testing.T) {
 	}
 	waitFlushed(t, p)
 	stored, total := map[string]int{}, 0
-	out, err := testkit.Command(t, "admin", "sql", "SELECT toString(FingerprintHash), count() FROM error_events GROUP BY 1", "--data-dir", dir).Output()
+	out, err := testkit.Command(t, "admin", "sql", "SELECT toString(FingerprintHash), count() FROM error_events GROUP BY 1", "--data-dir",
+		dir).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,11 +201,14 @@ func TestErrorIssues(t *testing.T) {
 		told[body.EventType+" "+body.Issues[0].ID]++
 	}))
 	t.Cleanup(hook.Close)
-	s := testkit.Start(t, nil, func(o *app.Options) { o.Egress = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }).NewOrganization(t, "Issues")
+	s := testkit.Start(t, nil, func(o *app.Options) { o.Egress = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }).NewOrganization(t,
+		"Issues")
 	c := restClient{t, s, s.APIKey}
-	destination := fmt.Sprint(c.call("POST", "/v2/alerts/destinations", fmt.Sprintf(`{"type":"webhook","name":"hook","url":%q}`, hook.URL), 200)["id"])
+	destination := fmt.Sprint(c.call("POST", "/v2/alerts/destinations", fmt.Sprintf(`{"type":"webhook","name":"hook","url":%q}`, hook.URL),
+		200)["id"])
 	c.call("PUT", "/v2/error_issues/notification_policy", fmt.Sprintf(`{"destination_ids":[%q],"notify_on_claim":true,"notify_on_transition_done":true}`, destination), 200)
-	c.call("PUT", "/v2/error_issues/escalation_policy", fmt.Sprintf(`{"rules":[{"severity":"critical","destination_ids":[%q]}]}`, destination), 200)
+	c.call("PUT", "/v2/error_issues/escalation_policy", fmt.Sprintf(`{"rules":[{"severity":"critical","destination_ids":[%q]}]}`, destination),
+		200)
 	c.call("PUT", "/v2/error_issues/notification_policy", `{"destination_ids":["dest_x"]}`, 400)
 
 	sendFailures(t, s, "1.0", "com.acme.Declined", "com.acme.Declined", "com.acme.Timeout")
@@ -214,17 +218,20 @@ func TestErrorIssues(t *testing.T) {
 		byType[fmt.Sprint(i["exception_type"])] = i
 	}
 	declined := byType["com.acme.Declined"]
-	if declined["occurrence_count"] != 2.0 || declined["workflow_state"] != "triage" || declined["top_frame"] != "com.acme.shop.Pay.charge" || declined["has_open_incident"] != true {
+	if declined["occurrence_count"] != 2.0 || declined["workflow_state"] != "triage" || declined["top_frame"] != "com.acme.shop.Pay.charge" ||
+		declined["has_open_incident"] != true {
 		t.Errorf("the issue is %v", declined)
 	}
 	id, other := fmt.Sprint(declined["id"]), fmt.Sprint(byType["com.acme.Timeout"]["id"])
 	path := "/v2/error_issues/" + id
 	detail := c.call("GET", path, "", 200)
 	grouping := detail["grouping"].([]any)[0].(map[string]any)
-	if grouping["variant"] != "app" || grouping["left_out"] != 1.0 || len(detail["sample_traces"].([]any)) != 2 || len(detail["incidents"].([]any)) != 1 {
+	if grouping["variant"] != "app" || grouping["left_out"] != 1.0 || len(detail["sample_traces"].([]any)) != 2 ||
+		len(detail["incidents"].([]any)) != 1 {
 		t.Errorf("the details are %v", detail)
 	}
-	if counts := c.call("GET", "/v2/error_issues/service_counts", "", 200)["data"].([]any); len(counts) != 1 || counts[0].(map[string]any)["open_count"] != 2.0 {
+	if counts := c.call("GET", "/v2/error_issues/service_counts", "", 200)["data"].([]any); len(counts) != 1 ||
+		counts[0].(map[string]any)["open_count"] != 2.0 {
 		t.Errorf("counts %v", counts)
 	}
 
@@ -281,7 +288,8 @@ func TestErrorIssues(t *testing.T) {
 	for _, e := range c.call("GET", path+"/events?limit=100", "", 200)["data"].([]any) {
 		types = append(types, fmt.Sprint(e.(map[string]any)["type"]))
 	}
-	if got := strings.Join(types, " "); got != "pr_unlinked pr_linked fix_proposed agent_note severity_change severity_change assignment claim created" {
+	if got := strings.Join(types, " "); got != "pr_unlinked pr_linked fix_proposed agent_note severity_change severity_change assignment "+
+		"claim created" {
 		t.Errorf("events: %s", got)
 	}
 

@@ -118,13 +118,18 @@ func sendGo(t *testing.T, s *testkit.Server, protocol, service string) sent {
 	var points metric.Exporter
 	var errs [3]error
 	if protocol == "grpc" {
-		spans, errs[0] = otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(s.OTLPGRPCAddr), otlptracegrpc.WithInsecure(), otlptracegrpc.WithHeaders(auth), otlptracegrpc.WithCompressor("gzip"))
-		records, errs[1] = otlploggrpc.New(ctx, otlploggrpc.WithEndpoint(s.OTLPGRPCAddr), otlploggrpc.WithInsecure(), otlploggrpc.WithHeaders(auth))
-		points, errs[2] = otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithEndpoint(s.OTLPGRPCAddr), otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithHeaders(auth))
+		spans, errs[0] = otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(s.OTLPGRPCAddr), otlptracegrpc.WithInsecure(),
+			otlptracegrpc.WithHeaders(auth), otlptracegrpc.WithCompressor("gzip"))
+		records, errs[1] = otlploggrpc.New(ctx, otlploggrpc.WithEndpoint(s.OTLPGRPCAddr), otlploggrpc.WithInsecure(),
+			otlploggrpc.WithHeaders(auth))
+		points, errs[2] = otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithEndpoint(s.OTLPGRPCAddr), otlpmetricgrpc.WithInsecure(),
+			otlpmetricgrpc.WithHeaders(auth))
 	} else {
-		spans, errs[0] = otlptracehttp.New(ctx, otlptracehttp.WithEndpoint(host), otlptracehttp.WithInsecure(), otlptracehttp.WithHeaders(auth), otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
+		spans, errs[0] = otlptracehttp.New(ctx, otlptracehttp.WithEndpoint(host), otlptracehttp.WithInsecure(), otlptracehttp.WithHeaders(auth),
+			otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
 		records, errs[1] = otlploghttp.New(ctx, otlploghttp.WithEndpoint(host), otlploghttp.WithInsecure(), otlploghttp.WithHeaders(auth))
-		points, errs[2] = otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpoint(host), otlpmetrichttp.WithInsecure(), otlpmetrichttp.WithHeaders(auth))
+		points, errs[2] = otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpoint(host), otlpmetrichttp.WithInsecure(),
+			otlpmetrichttp.WithHeaders(auth))
 	}
 	if err := errors.Join(errs[:]...); err != nil {
 		t.Fatal(err)
@@ -139,7 +144,8 @@ func sendGo(t *testing.T, s *testkit.Server, protocol, service string) sent {
 
 	tracer := tracing.Tracer("e2e-go", oteltrace.WithInstrumentationVersion("0.1.0"))
 	rootCtx, root := tracer.Start(ctx, "GET /cart/{id}", oteltrace.WithSpanKind(oteltrace.SpanKindServer), oteltrace.WithAttributes(
-		attribute.String("http.request.method", "GET"), attribute.String("http.route", "/cart/{id}"), attribute.Int("http.response.status_code", 500),
+		attribute.String("http.request.method", "GET"), attribute.String("http.route", "/cart/{id}"),
+		attribute.Int("http.response.status_code", 500),
 		attribute.Int("cart.items", 3), attribute.Float64("cart.total", 12.5), attribute.Bool("cart.gift", true),
 		attribute.StringSlice("cart.tags", []string{"new", "sale"}), attribute.String("unicode.text", "žluťoučký 🐎"),
 	))
@@ -183,7 +189,10 @@ func sendGo(t *testing.T, s *testkit.Server, protocol, service string) sent {
 	if err := errors.Join(tracing.Shutdown(stop), logging.Shutdown(stop), metering.Shutdown(stop)); err != nil {
 		t.Fatal(err)
 	}
-	return sent{TraceID: root.SpanContext().TraceID().String(), Root: root.SpanContext().SpanID().String(), Child: child.SpanContext().SpanID().String()}
+	return sent{
+		TraceID: root.SpanContext().TraceID().String(), Root: root.SpanContext().SpanID().String(),
+		Child: child.SpanContext().SpanID().String(),
+	}
 }
 
 // shopSpan is the expected content of a span, for every sender.
@@ -233,10 +242,12 @@ func checkShop(t *testing.T, s *testkit.Server, service string, ids sent) {
 		root, child = child, root
 	}
 	message := "no answer in 5 s"
-	if root.ID != ids.Root || root.Parent != nil || root.Name != "GET /cart/{id}" || root.Kind != "Server" || root.Status != "Unset" || root.Service != service {
+	if root.ID != ids.Root || root.Parent != nil || root.Name != "GET /cart/{id}" || root.Kind != "Server" || root.Status != "Unset" ||
+		root.Service != service {
 		t.Errorf("root span came back as %+v", root)
 	}
-	if child.ID != ids.Child || child.Parent == nil || *child.Parent != ids.Root || child.Kind != "Client" || child.Status != "Error" || child.StatusMessage == nil || *child.StatusMessage != message {
+	if child.ID != ids.Child || child.Parent == nil || *child.Parent != ids.Root || child.Kind != "Client" || child.Status != "Error" ||
+		child.StatusMessage == nil || *child.StatusMessage != message {
 		t.Errorf("child span came back as %+v", child)
 	}
 	wantRoot := map[string]string{
@@ -246,15 +257,20 @@ func checkShop(t *testing.T, s *testkit.Server, service string, ids sent) {
 	if diff := cmp.Diff(wantRoot, root.Attributes); diff != "" {
 		t.Errorf("root attributes (-sent +read):\n%s", diff)
 	}
-	for k, v := range map[string]string{"service.name": service, "service.version": "1.2.3", "service.namespace": "shop", "deployment.environment.name": "e2e", "svc_org_id": s.OrgID} {
+	for k, v := range map[string]string{
+		"service.name": service, "service.version": "1.2.3", "service.namespace": "shop",
+		"deployment.environment.name": "e2e", "svc_org_id": s.OrgID,
+	} {
 		if root.Resource[k] != v {
 			t.Errorf("resource attribute %s: got %q, want %q", k, root.Resource[k], v)
 		}
 	}
-	if len(child.Events) != 1 || child.Events[0].Name != "exception" || child.Events[0].Attributes["exception.type"] != "TimeoutError" || child.Events[0].Attributes["exception.message"] != message {
+	if len(child.Events) != 1 || child.Events[0].Name != "exception" || child.Events[0].Attributes["exception.type"] != "TimeoutError" ||
+		child.Events[0].Attributes["exception.message"] != message {
 		t.Errorf("events came back as %+v", child.Events)
 	}
-	if len(child.Links) != 1 || child.Links[0].TraceID != "0af7651916cd43dd8448eb211c80319c" || child.Links[0].SpanID != "b7ad6b7169203331" || child.Links[0].Attributes["link.reason"] != "retry" {
+	if len(child.Links) != 1 || child.Links[0].TraceID != "0af7651916cd43dd8448eb211c80319c" || child.Links[0].SpanID != "b7ad6b7169203331" ||
+		child.Links[0].Attributes["link.reason"] != "retry" {
 		t.Errorf("links came back as %+v", child.Links)
 	}
 	for _, door := range []string{"connect", "grpc"} {

@@ -91,7 +91,8 @@ func BenchmarkFairness(b *testing.B) {
 			Workers: 4, Items: 50, Rate: 100, Duration: 5 * time.Second,
 		}
 		flood := loadtest.Config{
-			URL: p.IngestURL, Addr: p.OTLPGRPCAddr, Key: flooding.PrivateKey, Protocol: loadtest.HTTPProtobuf, Signal: otlp.Traces, Gzip: true, Run: "flood",
+			URL: p.IngestURL, Addr: p.OTLPGRPCAddr, Key: flooding.PrivateKey, Protocol: loadtest.HTTPProtobuf, Signal: otlp.Traces, Gzip: true,
+			Run:     "flood",
 			Workers: 16, Items: 512, Duration: quiet.Duration + 2*time.Second,
 		}
 		large := flood

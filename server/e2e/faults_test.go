@@ -215,16 +215,32 @@ func TestBadStart(t *testing.T) {
 		want []string
 	}{
 		{"bad address", []string{"serve", "--data-dir", other, "--api-addr", "nonsense"}, "", 2, []string{"api-addr", "nonsense"}},
-		{"bad duration in the environment", []string{"serve", "--data-dir", other}, "SVC_SHUTDOWN_TIMEOUT=soon", 2, []string{"SVC_SHUTDOWN_TIMEOUT", "soon"}},
+		{
+			"bad duration in the environment",
+			[]string{"serve", "--data-dir", other},
+			"SVC_SHUTDOWN_TIMEOUT=soon", 2,
+			[]string{"SVC_SHUTDOWN_TIMEOUT", "soon"},
+		},
 		{"unknown variable", []string{"serve", "--data-dir", other}, "SVC_API_ADDRES=127.0.0.1:1", 2, []string{"SVC_API_ADDRES", "SVC_API_ADDR"}},
 		{"unknown key in the file", []string{"serve", "--data-dir", other, "--config", config}, "", 2, []string{"api_adr"}},
 		{"unknown flag", []string{"serve", "--frobnicate"}, "", 2, []string{"frobnicate"}},
 		{"unknown role", []string{"serve", "--data-dir", other, "--roles", "api,cook"}, "", 2, []string{"roles", "cook"}},
 		{"data folder in use", append([]string{"serve", "--data-dir", dir}, free...), "", 1, []string{dir, "in use"}},
-		{"database out of reach", append([]string{"serve", "--data-dir", other, "--database-url", "postgres://svc:hunter2@127.0.0.1:1/svc"}, free...), "", 1, []string{"database-url", "127.0.0.1:1", "refused"}},
-		{"not ClickHouse", append([]string{"serve", "--data-dir", other, "--warehouse-url", "clickhouse://svc:hunter2@" + noClickHouse.Listener.Addr().String() + "/db"}, free...), "", 1, []string{"warehouse-url", noClickHouse.Listener.Addr().String(), "404"}},
-		{"native port of ClickHouse", append([]string{"serve", "--data-dir", other, "--warehouse-url", "clickhouse://svc:hunter2@ch:9000/db"}, free...), "", 2, []string{"warehouse-url", "native protocol", "8123"}},
-		{"port taken", []string{"serve", "--data-dir", other, "--api-addr", busy.Addr().String(), "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0"}, "", 1, []string{busy.Addr().String(), "in use"}},
+		{"database out of reach", append([]string{"serve", "--data-dir", other, "--database-url", "postgres://svc:hunter2@127.0.0.1:1/svc"},
+			free...), "", 1, []string{"database-url", "127.0.0.1:1", "refused"}},
+		{
+			"not ClickHouse", append([]string{
+				"serve", "--data-dir", other, "--warehouse-url",
+				"clickhouse://svc:hunter2@" + noClickHouse.Listener.Addr().String() + "/db",
+			}, free...), "", 1,
+			[]string{"warehouse-url", noClickHouse.Listener.Addr().String(), "404"},
+		},
+		{"native port of ClickHouse", append([]string{"serve", "--data-dir", other, "--warehouse-url", "clickhouse://svc:hunter2@ch:9000/db"},
+			free...), "", 2, []string{"warehouse-url", "native protocol", "8123"}},
+		{"port taken", []string{
+			"serve", "--data-dir", other, "--api-addr", busy.Addr().String(), "--ingest-addr", "127.0.0.1:0",
+			"--otlp-grpc-addr", "127.0.0.1:0",
+		}, "", 1, []string{busy.Addr().String(), "in use"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cmd := testkit.Command(t, tc.args...)
@@ -280,7 +296,8 @@ func TestAdminBesideServer(t *testing.T) {
 	if status, _ := readTrace(t, &p.Server, 42); status != http.StatusNotFound {
 		t.Errorf("the first organization reads the second's trace: %d", status)
 	}
-	rows, err := testkit.Command(t, "admin", "sql", "SELECT OrgId, count() FROM spans GROUP BY OrgId", "--data-dir", dir, "--format", "TSV").Output()
+	rows, err := testkit.Command(t, "admin", "sql", "SELECT OrgId, count() FROM spans GROUP BY OrgId", "--data-dir", dir, "--format",
+		"TSV").Output()
 	if err != nil || strings.TrimSpace(string(rows)) != second.OrgID+"\t1" {
 		t.Errorf("admin sql: %v %q", err, rows)
 	}

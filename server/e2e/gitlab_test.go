@@ -91,12 +91,14 @@ func TestGitLab(t *testing.T) {
 	if row["full_name"] != "acme/team/shop" || row["provider"] != "gitlab" || row["default_branch"] != "main" || row["is_private"] != true {
 		t.Errorf("the project: %v", row)
 	}
-	if a := b.account(b.rest); a["account_login"] != "ada" || a["base_url"] != b.lab.URL || a["account_type"] != "user" || a["code_access"] != "members" {
+	if a := b.account(b.rest); a["account_login"] != "ada" || a["base_url"] != b.lab.URL || a["account_type"] != "user" ||
+		a["code_access"] != "members" {
 		t.Errorf("the account: %v", a)
 	}
 
 	found := b.rest.call("POST", base+"/search", `{"query":"total cart"}`, 200)
-	if got := fmt.Sprint(found["matches"]); !strings.Contains(got, "func Total(items []int) int {") || !strings.Contains(got, b.lab.URL+"/acme/team/shop/-/blob/") {
+	if got := fmt.Sprint(found["matches"]); !strings.Contains(got, "func Total(items []int) int {") ||
+		!strings.Contains(got, b.lab.URL+"/acme/team/shop/-/blob/") {
 		t.Errorf("search: %v", found)
 	}
 	head := fmt.Sprint(found["commit_sha"])
@@ -110,13 +112,15 @@ func TestGitLab(t *testing.T) {
 	}
 	b.project.Tag(t, "v1.0.0")
 	b.project.Branch(t, "fix/rounding")
-	second := b.project.Commit(t, "Round the total\n\nIt was not.", map[string]string{"checkout/cart.go": strings.Replace(cart, "sum += i", "sum += round(i)", 1)})
+	second := b.project.Commit(t, "Round the total\n\nIt was not.",
+		map[string]string{"checkout/cart.go": strings.Replace(cart, "sum += i", "sum += round(i)", 1)})
 	for ref, sha := range map[string]string{"fix/rounding": second, "v1.0.0": head, second[:8]: second, "main": head} {
 		if got := b.rest.call("POST", base+"/file", fmt.Sprintf(`{"path":"checkout/cart.go","ref":%q}`, ref), 200); got["commit_sha"] != sha {
 			t.Errorf("%s is %v, want %s", ref, got["commit_sha"], sha)
 		}
 	}
-	if c := b.rest.call("GET", base+"/commits/"+second, "", 200); c["message"] != "Round the total\n\nIt was not." || c["provider"] != "gitlab" || c["author_login"] != nil {
+	if c := b.rest.call("GET", base+"/commits/"+second, "", 200); c["message"] != "Round the total\n\nIt was not." ||
+		c["provider"] != "gitlab" || c["author_login"] != nil {
 		t.Errorf("commit: %v", c)
 	}
 	diff := b.rest.call("POST", base+"/compare", `{"base":"v1.0.0","head":"fix/rounding"}`, 200)
@@ -143,8 +147,9 @@ func TestGitLab(t *testing.T) {
 		"compare_commits":          {"repository": "acme/team/shop", "base": "v1.0.0", "head": second},
 	} {
 		want := map[string]string{
-			"list_integrations": "GitLab", "list_source_repositories": "acme/team/shop", "search_source_code": "func Total", "read_source_file": "func Total",
-			"ci_runs": "unit: script_failure", "compare_commits": "Round the total",
+			"list_integrations": "GitLab", "list_source_repositories": "acme/team/shop", "search_source_code": "func Total",
+			"read_source_file": "func Total",
+			"ci_runs":          "unit: script_failure", "compare_commits": "Round the total",
 		}[name]
 		if got := callTool(t.Context(), t, b.s, b.s.APIKey, name, arguments); got.err != nil || !strings.Contains(string(got.body), want) {
 			t.Errorf("%s: %v %.400s", name, got.err, got.body)
@@ -154,7 +159,8 @@ func TestGitLab(t *testing.T) {
 	// The calls of an error, and the commit that brought it.
 	b.project.Git(t, "checkout", "-q", "main")
 	culprit := b.project.Commit(t, "Sum prices", map[string]string{"src/cart.js": thrown["src/cart.js"] + "// more\n"})
-	thrownAs := b.throw("shop", resourceText("vcs.ref.head.revision", culprit)+resourceText("vcs.repository.url.full", b.lab.URL+"/acme/team/shop.git"), stackIn("/app"))
+	thrownAs := b.throw("shop", resourceText("vcs.ref.head.revision", culprit)+
+		resourceText("vcs.repository.url.full", b.lab.URL+"/acme/team/shop.git"), stackIn("/app"))
 	eventually(t, "the frames have sources", func() bool {
 		got := b.rest.call("GET", "/v2/error_events/"+thrownAs+"?service_name=shop", "", 200)
 		return sourceOf(got, 0)["path"] == "src/cart.js" && sourceOf(got, 0)["repository"] == "acme/team/shop" &&
@@ -169,7 +175,8 @@ func TestGitLabPage(t *testing.T) {
 	page := b.s.BaseURL + "/o/default/settings/integrations"
 	const panel = "section.panel:has(h2:text-is('GitLab'))"
 	steps := append([]step{open(b.s.BaseURL + "/login")}, signInSteps(b.s.AdminEmail, b.s.AdminPassword)...)
-	steps = append(steps, awaitPage(b.s.BaseURL+"/o/"), open(page), read("before", panel+" :text('No account connected')"), click(panel+" button:text-is('Connect an account')"),
+	steps = append(steps, awaitPage(b.s.BaseURL+"/o/"), open(page), read("before", panel+" :text('No account connected')"),
+		click(panel+" button:text-is('Connect an account')"),
 		awaitPage(page+"?integration=gitlab&result=connected"), read("connected", ".notice"), read("row", panel+" tbody tr td:has-text('ada')"),
 		read("state", panel+" td:has-text('read ')"), click(panel+" button:has-text('Show the secret address')"), read("hook", panel+" .secret"),
 		look("gitlab"), click(panel+" button[aria-label='More about ada']"), click("text=Disconnect"), look("gitlab-disconnect"),

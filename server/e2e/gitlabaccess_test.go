@@ -33,7 +33,8 @@ func TestGitLabAccess(t *testing.T) {
 		t.Errorf("another organization sees %s", got)
 	}
 	member := join(t, b.s)
-	if a := b.account(restClient{t, b.s, signIn(t, b.s, member.email, member.password, b.s.OrgID)}); a["webhook_url"] != nil || a["webhook_secret"] != nil {
+	if a := b.account(restClient{t, b.s, signIn(t, b.s, member.email, member.password, b.s.OrgID)}); a["webhook_url"] != nil ||
+		a["webhook_secret"] != nil {
 		t.Errorf("a member sees %v", a)
 	}
 

@@ -22,7 +22,8 @@ func TestGitLabFix(t *testing.T) {
 	b.project.Commit(t, "Fix the total", map[string]string{"README.md": "# The shop\n"})
 	merge := b.lab.Propose(b.project, "fix/total", "Sum what was bought")
 	url := fmt.Sprintf("%s/acme/team/shop/-/merge_requests/%d", b.lab.URL, merge.Number)
-	got := callTool(t.Context(), t, b.s, b.s.APIKey, "link_pull_request", map[string]any{"issue_id": list[0]["id"], "pull_request_url": url + "/diffs"})
+	got := callTool(t.Context(), t, b.s, b.s.APIKey, "link_pull_request",
+		map[string]any{"issue_id": list[0]["id"], "pull_request_url": url + "/diffs"})
 	if got.err != nil || !strings.Contains(string(got.body), `"state":"open"`) || strings.Contains(string(got.body), "checkProblem") {
 		t.Errorf("link_pull_request: %v %s", got.err, got.body)
 	}
@@ -35,7 +36,8 @@ func TestGitLabFix(t *testing.T) {
 		row, _ := data[0].(map[string]any)
 		return row
 	}
-	if l := link(); l["title"] != "Sum what was bought" || l["author_login"] != "ada" || l["provider"] != "gitlab" || l["url"] != url || l["check_problem"] != nil {
+	if l := link(); l["title"] != "Sum what was bought" || l["author_login"] != "ada" || l["provider"] != "gitlab" || l["url"] != url ||
+		l["check_problem"] != nil {
 		t.Errorf("linked: %v", l)
 	}
 	merged := b.lab.Accept(t, b.project, merge, now.Add(-210*time.Minute))
@@ -47,12 +49,14 @@ func TestGitLabFix(t *testing.T) {
 		return strings.Contains(fmt.Sprint(b.rest.call("GET", releases, "", 200)), "version:1.1")
 	})
 	body, err := json.Marshal(map[string]any{
-		"project": map[string]any{"path_with_namespace": "acme/team/shop"}, "object_attributes": map[string]any{"iid": merge.Number, "state": "closed"},
+		"project":           map[string]any{"path_with_namespace": "acme/team/shop"},
+		"object_attributes": map[string]any{"iid": merge.Number, "state": "closed"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprint(b.account(b.rest)["webhook_url"]), strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprint(b.account(b.rest)["webhook_url"]),
+		strings.NewReader(string(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +78,8 @@ func TestGitLabSuspects(t *testing.T) {
 	b := newLabBench(t)
 	good := b.project.Commit(t, "Tidy the server", map[string]string{"src/server.js": "// Ours.\n" + thrown["src/server.js"]})
 	culprit := b.project.Commit(t, "Price each item\n\nA long text.", map[string]string{
-		"src/cart.js": strings.Replace(thrown["src/cart.js"], "i.price.amount", "i.price.amount * 1", 1), "src/server.js": thrown["src/server.js"],
+		"src/cart.js":   strings.Replace(thrown["src/cart.js"], "i.price.amount", "i.price.amount * 1", 1),
+		"src/server.js": thrown["src/server.js"],
 	})
 	head := b.project.Commit(t, "Say less", map[string]string{"README.md": "# S\n"})
 	b.connect()
@@ -89,7 +94,8 @@ func TestGitLabSuspects(t *testing.T) {
 		return len(found) > 0
 	})
 	first, _ := found[0].(map[string]any)
-	if len(found) != 1 || first["sha"] != culprit || first["message"] != "Price each item" || first["path"] != "src/cart.js" || first["is_near"] != true ||
+	if len(found) != 1 || first["sha"] != culprit || first["message"] != "Price each item" || first["path"] != "src/cart.js" ||
+		first["is_near"] != true ||
 		first["html_url"] != b.lab.URL+"/acme/team/shop/-/commit/"+culprit {
 		t.Errorf("the suspects: %v", found)
 	}

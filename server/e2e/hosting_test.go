@@ -39,7 +39,10 @@ func newHostingBench(t *testing.T) *hostingBench {
 	b.vercel.Deploy(b.team, "shop", "dpl_1", "READY", "production", now.Add(-50*time.Hour))
 	b.vercel.Deploy(b.team, "shop", "dpl_2", "ERROR", "", now.Add(-2*time.Hour))
 	b.vercel.Deploy(b.team, "docs", "dpl_3", "BUILDING", "production", now.Add(-time.Minute))
-	b.team.Drains = []map[string]any{{"id": "drn_1", "name": "logs", "status": "enabled"}, {"id": "drn_2", "name": "traces", "status": "errored"}}
+	b.team.Drains = []map[string]any{
+		{"id": "drn_1", "name": "logs", "status": "enabled"},
+		{"id": "drn_2", "name": "traces", "status": "errored"},
+	}
 	s := testkit.Start(t, vercelOf(b.vercel))
 	b.sourceBench = &sourceBench{t: t, s: s, rest: restClient{t, s, s.APIKey}, admin: newVisitor(t, s.BaseURL)}
 	b.admin.signIn(s.AdminEmail, s.AdminPassword)
@@ -111,14 +114,17 @@ func drainsOf(p map[string]any) string {
 func TestHostingConnect(t *testing.T) {
 	t.Parallel()
 	b := newHostingBench(t)
-	if p := b.platform(b.rest); p["id"] != "platform_b" || p["name"] != "Vercel" || p["status"] != "available" || p["available"] != true || p["integration_id"] != nil {
+	if p := b.platform(b.rest); p["id"] != "platform_b" || p["name"] != "Vercel" || p["status"] != "available" || p["available"] != true ||
+		p["integration_id"] != nil {
 		t.Errorf("before: %v", p)
 	}
-	if got := b.rest.call("GET", "/v2/integrations/hosting_platforms/platform_z", "", 404); tagOf(got) != "@svc/http/errors/IntegrationsNotFoundError" {
+	if got := b.rest.call("GET", "/v2/integrations/hosting_platforms/platform_z", "",
+		404); tagOf(got) != "@svc/http/errors/IntegrationsNotFoundError" {
 		t.Errorf("an unknown platform: %v", got)
 	}
 	for method, path := range map[string]string{"POST": vercelPath + "/sync", "DELETE": vercelPath} {
-		if got := b.rest.call(method, path, map[string]string{"POST": "{}"}[method], 409); tagOf(got) != "@svc/http/errors/IntegrationsNotConnectedError" {
+		if got := b.rest.call(method, path, map[string]string{"POST": "{}"}[method],
+			409); tagOf(got) != "@svc/http/errors/IntegrationsNotConnectedError" {
 			t.Errorf("%s without an account: %v", method, got)
 		}
 	}
@@ -141,7 +147,8 @@ func TestHostingConnect(t *testing.T) {
 	wrong(vercelToken, "team_other", "token", "is not accepted")
 	for _, fault := range []int{429, 500} {
 		b.vercel.Fault(func(string) int { return fault })
-		if got := b.connect(b.rest, vercelToken, "", 502); tagOf(got) != "@svc/http/errors/IntegrationsUpstreamError" || strings.Contains(fmt.Sprint(got), "words of") {
+		if got := b.connect(b.rest, vercelToken, "", 502); tagOf(got) != "@svc/http/errors/IntegrationsUpstreamError" ||
+			strings.Contains(fmt.Sprint(got), "words of") {
 			t.Errorf("fault %d: %v", fault, got)
 		}
 	}
@@ -161,7 +168,8 @@ func TestHostingConnect(t *testing.T) {
 
 	p := b.connect(b.session(), vercelToken, "", 200)
 	id := fmt.Sprint(p["integration_id"])
-	if p["status"] != "connected" || p["account"] != "Acme" || p["external_account_id"] != "team_acme" || !strings.HasPrefix(id, "intg_") || p["connected_at"] == nil {
+	if p["status"] != "connected" || p["account"] != "Acme" || p["external_account_id"] != "team_acme" || !strings.HasPrefix(id, "intg_") ||
+		p["connected_at"] == nil {
 		t.Errorf("connected: %v", p)
 	}
 	b.until("the first synchronization", func() bool { return b.platform(asMember)["last_sync_at"] != nil })
@@ -218,15 +226,18 @@ func TestHostingSync(t *testing.T) {
 	b := newHostingBench(t)
 	b.connect(b.rest, vercelToken, "acme", 200)
 	p := b.sync()
-	if p["projects"] != 3.0 || p["deployments"] != 3.0 || p["status"] != "connected" || p["error"] != nil || drainsOf(p) != "drn_1=enabled drn_2=errored" || p["drains_error"] != nil {
+	if p["projects"] != 3.0 || p["deployments"] != 3.0 || p["status"] != "connected" || p["error"] != nil ||
+		drainsOf(p) != "drn_1=enabled drn_2=errored" || p["drains_error"] != nil {
 		t.Errorf("synchronized: %v", p)
 	}
-	if got := b.rows(b.rest, "/projects", "id", "name", "framework", "repository"); got != "prj_api,api,nextjs,acme/api prj_docs,docs,nextjs,acme/docs prj_shop,shop,nextjs,acme/shop" {
+	if got := b.rows(b.rest, "/projects", "id", "name", "framework",
+		"repository"); got != "prj_api,api,nextjs,acme/api prj_docs,docs,nextjs,acme/docs prj_shop,shop,nextjs,acme/shop" {
 		t.Errorf("projects: %s", got)
 	}
 	fields := []string{"id", "project_name", "target", "state", "platform_state", "commit_sha", "branch", "url"}
 	if got := b.rows(b.rest, "/deployments", fields...); got != "dpl_3,docs,production,building,BUILDING,c0ffeedpl_3,main,https://docs-3.vercel.app "+
-		"dpl_2,shop,preview,error,ERROR,c0ffeedpl_2,main,https://shop-2.vercel.app dpl_1,shop,production,ready,READY,c0ffeedpl_1,main,https://shop-1.vercel.app" {
+		"dpl_2,shop,preview,error,ERROR,c0ffeedpl_2,main,https://shop-2.vercel.app "+
+		"dpl_1,shop,production,ready,READY,c0ffeedpl_1,main,https://shop-1.vercel.app" {
 		t.Errorf("deployments: %s", got)
 	}
 	if got := b.rows(b.rest, "/deployments?project_id=prj_docs", "id", "ready_at"); got != "dpl_3,<nil>" {
@@ -252,7 +263,8 @@ func TestHostingSync(t *testing.T) {
 	if p["projects"] != 2.0 || drainsOf(p) != "drn_1=missing drn_2=errored" {
 		t.Errorf("synchronized again: %v", p)
 	}
-	if got := b.rows(b.rest, "/deployments", "id", "state", "target"); got != "dpl_4,unknown,staging dpl_3,ready,production dpl_1,ready,production" {
+	if got := b.rows(b.rest, "/deployments", "id", "state", "target"); got != "dpl_4,unknown,staging dpl_3,ready,production "+
+		"dpl_1,ready,production" {
 		t.Errorf("deployments: %s", got)
 	}
 	if got := b.rows(b.rest, "/projects", "name"); got != "handbook shop" {
@@ -264,7 +276,10 @@ func TestHostingSync(t *testing.T) {
 		t.Errorf("without drains: %v", p)
 	}
 	// Faults leave what is stored; nothing that the platform wrote is shown.
-	for fault, says := range map[int]string{429: "asks for a pause. The server goes on at 20", 500: "failed (status 500)", 403: "does not allow"} {
+	for fault, says := range map[int]string{
+		429: "asks for a pause. The server goes on at 20", 500: "failed (status 500)",
+		403: "does not allow",
+	} {
 		b.vercel.Fault(func(path string) int {
 			if strings.HasPrefix(path, "/v6/") {
 				return fault
@@ -272,7 +287,8 @@ func TestHostingSync(t *testing.T) {
 			return 0
 		})
 		p := b.sync()
-		if text := fmt.Sprint(p["error"]); !strings.Contains(text, says) || strings.Contains(text, "words of") || p["projects"] != 2.0 || p["deployments"] != 3.0 {
+		if text := fmt.Sprint(p["error"]); !strings.Contains(text, says) || strings.Contains(text, "words of") || p["projects"] != 2.0 ||
+			p["deployments"] != 3.0 {
 			t.Errorf("fault %d: %v", fault, p)
 		}
 	}
@@ -282,7 +298,8 @@ func TestHostingSync(t *testing.T) {
 	}
 	// A token that was deleted is told at once, and a new one mends it.
 	b.vercel.Revoke(vercelToken)
-	if p := b.sync(); p["status"] != "reconnect_needed" || !strings.Contains(fmt.Sprint(p["error"]), "no longer knows the token") || p["deployments"] != 3.0 {
+	if p := b.sync(); p["status"] != "reconnect_needed" || !strings.Contains(fmt.Sprint(p["error"]), "no longer knows the token") ||
+		p["deployments"] != 3.0 {
 		t.Errorf("a deleted token: %v", p)
 	}
 	listed := fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"])
@@ -295,7 +312,8 @@ func TestHostingSync(t *testing.T) {
 		t.Errorf("a new token: %v", p)
 	}
 	entries := fmt.Sprint(b.rest.call("GET", "/v2/audit_log?limit=100", "", 200)["data"])
-	if strings.Contains(entries, vercelToken) || strings.Contains(entries, "a-new-token") || !strings.Contains(entries, "integration.sync_requested") {
+	if strings.Contains(entries, vercelToken) || strings.Contains(entries, "a-new-token") ||
+		!strings.Contains(entries, "integration.sync_requested") {
 		t.Errorf("the audit log: %s", entries)
 	}
 	// The account of a person has no team and no drains.
@@ -320,7 +338,8 @@ func TestHostingSlow(t *testing.T) {
 	began := time.Now()
 	got := b.rest.call("POST", vercelPath+"/sync", "{}", 200)
 	p, _ := got["platform"].(map[string]any)
-	if took := time.Since(began); got["running"] != true || p["status"] != "connected" || p["projects"] != 3.0 || took < limits.HostingSyncWait || took > 2*limits.HostingSyncWait {
+	if took := time.Since(began); got["running"] != true || p["status"] != "connected" || p["projects"] != 3.0 ||
+		took < limits.HostingSyncWait || took > 2*limits.HostingSyncWait {
 		t.Errorf("after %s: %v", took, got)
 	}
 	b.vercel.Delay(0)
@@ -335,7 +354,8 @@ func TestHostingOff(t *testing.T) {
 	if p := rest.call("GET", vercelPath, "", 200); p["status"] != "not_configured" || p["available"] != false {
 		t.Errorf("switched off: %v", p)
 	}
-	if got := rest.call("POST", vercelPath+"/connect", `{"token":"x"}`, 503); tagOf(got) != "@svc/http/errors/IntegrationsConfigurationError" || !strings.Contains(fmt.Sprint(got), "vercel-url") {
+	if got := rest.call("POST", vercelPath+"/connect", `{"token":"x"}`,
+		503); tagOf(got) != "@svc/http/errors/IntegrationsConfigurationError" || !strings.Contains(fmt.Sprint(got), "vercel-url") {
 		t.Errorf("connect: %v", got)
 	}
 }

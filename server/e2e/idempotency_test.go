@@ -74,7 +74,8 @@ func TestIdempotencyKey(t *testing.T) {
 			t.Errorf("%s: %d different answers, %d keys created", door, len(answers), count()-before)
 		}
 		status, header, body := keyed(t, door, s.APIKey, "parallel "+door[len(s.BaseURL):], `{"name":"once"}`)
-		if _, same := answers[body]; status != 200 || !same || header.Get("Idempotent-Replayed") != "true" || header.Get("Cache-Control") != "no-store" && door == rest {
+		if _, same := answers[body]; status != 200 || !same || header.Get("Idempotent-Replayed") != "true" ||
+			header.Get("Cache-Control") != "no-store" && door == rest {
 			t.Errorf("%s: repeated: %d %v %s, want one of %v", door, status, header, body, maps.Keys(answers))
 		}
 	}
@@ -103,7 +104,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 	// Another method, a roll, with the key of a create.
 	id := fmt.Sprint(c.call("GET", "/v2/api_keys?limit=1", "", 200)["data"].([]any)[0].(map[string]any)["id"])
-	if status, _, body := keyed(t, rest+"/"+id+"/roll", s.APIKey, "both doors", ""); status != 409 || !strings.Contains(body, "IdempotencyKeyReusedError") {
+	if status, _, body := keyed(t, rest+"/"+id+"/roll", s.APIKey, "both doors", ""); status != 409 ||
+		!strings.Contains(body, "IdempotencyKeyReusedError") {
 		t.Errorf("another method: %d %s", status, body)
 	}
 	_, _, first := keyed(t, rest+"/"+id+"/roll", s.APIKey, "roll", "")
@@ -114,12 +116,14 @@ func TestIdempotencyKey(t *testing.T) {
 	if status, _, _ := keyed(t, rest, s.APIKey, "mended", `{"name":""}`); status != 400 {
 		t.Errorf("a bad body: %d", status)
 	}
-	if status, header, body := keyed(t, rest, s.APIKey, "mended", `{"name":"mended"}`); status != 200 || header.Get("Idempotent-Replayed") != "" {
+	if status, header, body := keyed(t, rest, s.APIKey, "mended", `{"name":"mended"}`); status != 200 ||
+		header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("after a failure: %d %v %s", status, header, body)
 	}
 	// Another caller has separate keys.
 	other := testkit.Shared(t).NewOrganization(t, "Idempotency too")
-	if status, header, _ := keyed(t, rest, other.APIKey, "both doors", `{"name":"b","scopes":["traces:read"]}`); status != 200 || header.Get("Idempotent-Replayed") != "" {
+	if status, header, _ := keyed(t, rest, other.APIKey, "both doors", `{"name":"b","scopes":["traces:read"]}`); status != 200 ||
+		header.Get("Idempotent-Replayed") != "" {
 		t.Errorf("another organization: %d %v", status, header)
 	}
 }

@@ -19,7 +19,10 @@ import (
 // refusedStart runs `svc serve` on a folder, expects the exit code of a configuration error, and returns the message.
 func refusedStart(t *testing.T, dir string, more ...string) string {
 	t.Helper()
-	cmd := testkit.Command(t, append([]string{"serve", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0"}, more...)...)
+	cmd := testkit.Command(t, append([]string{
+		"serve", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0",
+		"--otlp-grpc-addr", "127.0.0.1:0",
+	}, more...)...)
 	out := &bytes.Buffer{}
 	cmd.Stderr = out
 	err := cmd.Run()
@@ -87,7 +90,8 @@ func TestLostParts(t *testing.T) {
 
 	database := filepath.Join(dir, "svc.db")
 	move(t, database, filepath.Join(aside, "svc.db"))
-	mentions(t, refusedStart(t, dir), database, "is missing", filepath.Join(dir, "warehouse"), filepath.Join(dir, "queue"), "adopt --lost database")
+	mentions(t, refusedStart(t, dir), database, "is missing", filepath.Join(dir, "warehouse"), filepath.Join(dir, "queue"),
+		"adopt --lost database")
 	if _, err := os.Stat(database); !os.IsNotExist(err) {
 		t.Errorf("the refused start made a new database (%v)", err)
 	}

@@ -28,7 +28,8 @@ func TestIntegrationLogins(t *testing.T) {
 	// The paths to which the browser may return.
 	for _, path := range []string{"//evil.example", "https://evil.example", `/\evil.example`, "/a b", "x", "/\t"} {
 		body := fmt.Sprintf(`{"return_to":%q}`, path)
-		if got := b.session().call("POST", "/v2/integrations/source_hosts/github/install", body, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
+		if got := b.session().call("POST", "/v2/integrations/source_hosts/github/install", body,
+			400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
 			t.Errorf("%q: %v", path, got)
 		}
 	}
@@ -67,7 +68,8 @@ func TestIntegrationLogins(t *testing.T) {
 	nothing("by strangers")
 
 	// A wrong code, and the second use of an attempt.
-	refused("a wrong code", b.admin.get(callback+"?"+url.Values{"code": {"guess"}, "state": {q.Get("state")}}.Encode()), 502, "did not accept the code")
+	refused("a wrong code", b.admin.get(callback+"?"+url.Values{"code": {"guess"}, "state": {q.Get("state")}}.Encode()), 502,
+		"did not accept the code")
 	refused("used", b.admin.get(back), 404, "is over")
 	nothing("after a wrong code")
 
@@ -83,8 +85,10 @@ func TestIntegrationLogins(t *testing.T) {
 	b.hub.Change(func() { b.install.Readers = append(b.install.Readers, "reader") })
 	back = b.start(b.session(), "{}")
 	state := loginStateOf(t, back)
-	refused("an account that was not offered", b.admin.post(back, callback, "state", state, "account", fmt.Sprint(hidden.ID), "decision", "connect"), 400, "Choose an account")
-	if got := b.admin.post(back, callback, "state", state, "decision", "cancel"); got.StatusCode != 303 || !strings.Contains(got.Header.Get("Location"), "result=cancelled") {
+	refused("an account that was not offered", b.admin.post(back, callback, "state", state, "account", fmt.Sprint(hidden.ID), "decision",
+		"connect"), 400, "Choose an account")
+	if got := b.admin.post(back, callback, "state", state, "decision", "cancel"); got.StatusCode != 303 ||
+		!strings.Contains(got.Header.Get("Location"), "result=cancelled") {
 		t.Errorf("cancel: %d %s", got.StatusCode, got.Header.Get("Location"))
 	}
 	refused("after the cancel", b.admin.get(back), 404, "is over")
@@ -99,10 +103,12 @@ func TestIntegrationLogins(t *testing.T) {
 	refused("the confirmation", b.admin.get(back), 200, "An API key of")
 	nothing("before the confirmation")
 	code := mustQuery(t, back, "code")
-	refused("confirmed", b.admin.post(back, callback, "state", loginStateOf(t, back), "code", code, "decision", "connect"), 200, "Choose an account")
+	refused("confirmed", b.admin.post(back, callback, "state", loginStateOf(t, back), "code", code, "decision", "connect"), 200,
+		"Choose an account")
 	// From now on the attempt belongs to this session: another one of the same administrator cannot choose.
 	refused("another session after the confirmation", again.get(back), 403, "started elsewhere")
-	refused("another session chooses", again.post(back, callback, "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision", "connect"), 403, "started elsewhere")
+	refused("another session chooses", again.post(back, callback, "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID),
+		"decision", "connect"), 403, "started elsewhere")
 	nothing("confirmed only")
 
 	// A person who only reads the account connects what that person may read.
@@ -113,7 +119,8 @@ func TestIntegrationLogins(t *testing.T) {
 	if text := b.admin.get(back).text; !strings.Contains(text, "only the 1 repositories that you may read") {
 		t.Errorf("a reader's choice: %.600s", text)
 	}
-	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision", "connect"); got.StatusCode != 303 {
+	if got := b.admin.post(back, callback, "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision",
+		"connect"); got.StatusCode != 303 {
 		t.Errorf("a reader connects: %d %.300s", got.StatusCode, got.text)
 	}
 	b.until("the repository is listed", func() bool { return len(b.repositories()) > 0 })
@@ -130,7 +137,8 @@ func TestIntegrationLogins(t *testing.T) {
 		t.Fatalf("without an installation: %d %.400s", leave.StatusCode, leave.text)
 	}
 	installed := b.atHub(to)
-	guessed := strings.Replace(installed, "installation_id="+mustQuery(t, installed, "installation_id"), "installation_id="+fmt.Sprint(hidden.ID), 1)
+	guessed := strings.Replace(installed, "installation_id="+mustQuery(t, installed, "installation_id"),
+		"installation_id="+fmt.Sprint(hidden.ID), 1)
 	refused("a guessed installation after an installation", b.admin.get(guessed), 502, "may not see the installation")
 	back = b.start(b.session(), "{}")
 	b.admin.get(back)

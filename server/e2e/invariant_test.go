@@ -110,8 +110,9 @@ func sendEverything(t *testing.T, p *testkit.Process, run string, seed int) {
 	now := time.Now().UTC().Add(-time.Minute).Format("2006-01-02 15:04:05.000")
 	for path, body := range map[string]string{
 		"/v1/sessionReplays/meta": `{"session_id":"` + run + `","start_time":"` + now + `","status":"active"}`,
-		"/v1/sessionEvents":       `{"session_id":"` + run + `","timestamp":"` + now + `","seq":1,"type":"click"}` + "\n" + `{"session_id":"` + run + `","timestamp":"` + now + `","seq":2,"type":"click"}`,
-		"/v1/events":              `{"name":"order placed"}` + "\n" + `{"name":""}` + "\n" + `{"name":"refund"}`,
+		"/v1/sessionEvents": `{"session_id":"` + run + `","timestamp":"` + now + `","seq":1,"type":"click"}` + "\n" + `{"session_id":"` +
+			run + `","timestamp":"` + now + `","seq":2,"type":"click"}`,
+		"/v1/events": `{"name":"order placed"}` + "\n" + `{"name":""}` + "\n" + `{"name":"refund"}`,
 	} {
 		sendActivity(t, p, path, []byte(body), "Content-Type", "application/x-ndjson")
 	}
@@ -124,7 +125,8 @@ func TestAcceptedIsStored(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	p := testkit.StartProcess(t, dir)
-	if out, err := testkit.Command(t, "admin", "sampling", "set", "--trace-sample-ratio", "0.5", "--data-dir", dir).CombinedOutput(); err != nil {
+	if out, err := testkit.Command(t, "admin", "sampling", "set", "--trace-sample-ratio", "0.5", "--data-dir",
+		dir).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	total := map[string]int{}

@@ -43,8 +43,15 @@ func TestLengthsAreInCharacters(t *testing.T) {
 		"key in where": {"/v2/logs/timeseries", limits.FieldKey, func(letter string, n int) string {
 			return `{` + window + `,"aggregation":"count","where":"attributes.` + strings.Repeat(letter, n) + ` = x"}`
 		}},
-		"attribute key":   {"/v2/logs/search", limits.FieldKey, func(letter string, n int) string { return attribute("attributes", strings.Repeat(letter, n), "x") }},
-		"attribute value": {"/v2/logs/search", limits.FilterValue, func(letter string, n int) string { return attribute("attributes", "k", strings.Repeat(letter, n)) }},
+		"attribute key": {"/v2/logs/search", limits.FieldKey, func(letter string,
+			n int,
+		) string {
+			return attribute("attributes", strings.Repeat(letter, n), "x")
+		}},
+		"attribute value": {
+			"/v2/logs/search", limits.FilterValue,
+			func(letter string, n int) string { return attribute("attributes", "k", strings.Repeat(letter, n)) },
+		},
 		"resource attribute key": {"/v2/logs/search", limits.FieldKey, func(letter string, n int) string {
 			return attribute("resource_attributes", strings.Repeat(letter, n), "x")
 		}},
@@ -61,11 +68,15 @@ func TestLengthsAreInCharacters(t *testing.T) {
 			return spec(`,"filter":{"field":"body","operator":"=","value":"` + strings.Repeat(letter, n) + `"}`)
 		}},
 		"attribute_equals": {"/v2/product_events/funnels/search", limits.FieldKey, func(letter string, n int) string {
-			return `{` + window + `,"steps":[{"kind":"event","event_name":"a","attribute_equals":{"` + strings.Repeat(letter, n) + `":"x"}},{"kind":"event","event_name":"b"}]}`
+			return `{` + window + `,"steps":[{"kind":"event","event_name":"a","attribute_equals":{"` + strings.Repeat(letter, n) +
+				`":"x"}},{"kind":"event","event_name":"b"}]}`
 		}},
-		"variable value": {"/v2/dashboards/" + fmt.Sprint(made["id"]) + "/widgets/w/data/search", limits.VariableValue, func(letter string, n int) string {
-			return `{"variable_values":{"v":"` + strings.Repeat(letter, n) + `"}}`
-		}},
+		"variable value": {
+			"/v2/dashboards/" + fmt.Sprint(made["id"]) + "/widgets/w/data/search", limits.VariableValue,
+			func(letter string, n int) string {
+				return `{"variable_values":{"v":"` + strings.Repeat(letter, n) + `"}}`
+			},
+		},
 	} {
 		for _, letter := range []string{"s", "ä", "𝄞"} {
 			for n, want := range map[int]int{of.limit: http.StatusOK, of.limit + 1: http.StatusBadRequest} {

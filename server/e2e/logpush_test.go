@@ -122,7 +122,8 @@ func TestLogpush(t *testing.T) {
 			t.Fatalf("the problem of the last push is not recorded: %+v", all)
 		}
 	}
-	if got := *all[0].LastError; !strings.HasPrefix(got, "1 of 2 lines were not stored. The first problem: line 2:") || all[0].LastReceivedAt == nil {
+	if got := *all[0].LastError; !strings.HasPrefix(got, "1 of 2 lines were not stored. The first problem: line 2:") ||
+		all[0].LastReceivedAt == nil {
 		t.Errorf("last error %q, received %v", got, all[0].LastReceivedAt)
 	}
 	adminJSON(t, p, dir, &struct{}{}, "connector", "disable", one.ID, "--org", p.OrgID)
@@ -142,7 +143,8 @@ func TestLogpush(t *testing.T) {
 		t.Fatal(err)
 	}
 	rest := "\t192.0.2.1\tFRA\ta=b\tconnector\t1\n"
-	want := "cloudflare/shop.example\tINFO\tGET shop.example/again 200" + rest + "cloudflare/shop.example\tERROR\tGET shop.example/down 502" + rest +
+	want := "cloudflare/shop.example\tINFO\tGET shop.example/again 200" + rest + "cloudflare/shop.example\tERROR\tGET shop.example/down 502" +
+		rest +
 		"cloudflare/shop.example\tWARN\tGET shop.example/gone 404" + rest + "cloudflare/shop.example\tINFO\tGET shop.example/ok 200" + rest +
 		"edge\tINFO\tGET shop.example/two 200" + rest
 	if string(out) != want {
@@ -174,7 +176,8 @@ func TestLogpushConnectors(t *testing.T) {
 	setup, _ := made["setup"].(map[string]any)
 	secret, _ := setup["secret"].(string)
 	if want := s.IngestURL + "/v1/logpush/cloudflare/http_requests/" + id + "?secret=" + secret; setup["destination_conf"] != want ||
-		!strings.HasPrefix(secret, "svc_cf_") || made["service_name"] != "cloudflare/shop.example" || made["name"] != "website" || made["enabled"] != true {
+		!strings.HasPrefix(secret, "svc_cf_") || made["service_name"] != "cloudflare/shop.example" || made["name"] != "website" ||
+		made["enabled"] != true {
 		t.Fatalf("created: %v", made)
 	}
 	push := func(destination any, want int) {

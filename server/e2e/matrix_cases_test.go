@@ -76,7 +76,10 @@ func (o *operated) credentials(t *testing.T) {
 			o.refuses(t, "a key that may only read", o.key2(o.m.Family+":read"), o.request, "", apierr.InsufficientScope)
 		}
 	}
-	for what, org := range map[string]string{"another organization": o.theirs.OrgID, "no organization": "org_nobody", "an empty organization": ""} {
+	for what, org := range map[string]string{
+		"another organization": o.theirs.OrgID, "no organization": "org_nobody",
+		"an empty organization": "",
+	} {
 		status, _, tag := o.raw(t, o.m.HTTP.Method, "", http.Header{"X-Svc-Org-Id": {org}}, o.body(t))
 		if status != http.StatusForbidden || tag != apierr.Spec(apierr.OrganizationAccessDenied).GetTag() {
 			t.Errorf("x-svc-org-id of %s: %d %s", what, status, tag)
@@ -204,7 +207,10 @@ func (o *operated) paging(t *testing.T) {
 	if slices.Contains(o.m.Errors, apierr.CursorInvalid) {
 		cursorTags = []apierr.Tag{apierr.CursorInvalid}
 	}
-	for _, cursor := range []string{"x", "off_", "off_-1", "off_!", "off_zzzzzzzzzzzzzzzzzzz", "ver_0", "ver_!", "trc_", "trc_e30", "log_", "log_W10", "%00", strings.Repeat("a", 5000)} {
+	for _, cursor := range []string{
+		"x", "off_", "off_-1", "off_!", "off_zzzzzzzzzzzzzzzzzzz", "ver_0", "ver_!", "trc_", "trc_e30", "log_",
+		"log_W10", "%00", strings.Repeat("a", 5000),
+	} {
 		o.refuses(t, fmt.Sprintf("cursor %.20q", cursor), o.key, o.with("cursor", cursor), "cursor", cursorTags...)
 	}
 	switch o.m.OperationID {
@@ -240,9 +246,10 @@ func (o *operated) paging(t *testing.T) {
 func (o *operated) nextCursor(t *testing.T) string {
 	t.Helper()
 	request := o.valid(t, o.theirs)
-	creates := slices.ContainsFunc(o.contract.Route(strings.Split(strings.TrimPrefix(o.m.HTTP.Path, "/"), "/")), func(m *contract.Method) bool {
-		return m.HTTP.Method == http.MethodPost && m.Write
-	})
+	creates := slices.ContainsFunc(o.contract.Route(strings.Split(strings.TrimPrefix(o.m.HTTP.Path, "/"), "/")),
+		func(m *contract.Method) bool {
+			return m.HTTP.Method == http.MethodPost && m.Write
+		})
 	for range 3 {
 		if creates && len(o.m.HTTP.PathParams) == 0 {
 			o.resource(t, o.theirs, o.m.HTTP.Path)
@@ -298,7 +305,8 @@ func (o *operated) unknownFields(t *testing.T) {
 			continue
 		}
 		o.refuses(t, "unknown field "+name, o.key, o.with(name, "x"), "", apierr.InvalidRequest)
-		if status, _, tag := o.raw(t, o.m.HTTP.Method, "?"+name+"=1", nil, o.body(t)); status != 400 || tag != apierr.Spec(apierr.InvalidRequest).GetTag() {
+		if status, _, tag := o.raw(t, o.m.HTTP.Method, "?"+name+"=1", nil, o.body(t)); status != 400 ||
+			tag != apierr.Spec(apierr.InvalidRequest).GetTag() {
 			t.Errorf("unknown query parameter %s: %d %s", name, status, tag)
 		}
 	}
@@ -317,7 +325,8 @@ func (o *operated) unknownFields(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if status, _, tag := o.raw(t, o.m.HTTP.Method, "", nil, bytes.NewReader(text)); status != 400 || tag != apierr.Spec(apierr.InvalidRequest).GetTag() {
+		if status, _, tag := o.raw(t, o.m.HTTP.Method, "", nil, bytes.NewReader(text)); status != 400 ||
+			tag != apierr.Spec(apierr.InvalidRequest).GetTag() {
 			t.Errorf("`%s` in the body: %d %s", name, status, tag)
 		}
 	}

@@ -55,7 +55,9 @@ func (w failingReads) Query(ctx context.Context, org principal.OrgID, sql string
 	return w.ConfinedWarehouse.Query(ctx, org, sql, args...)
 }
 
-func (w failingReads) SelectConfined(ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits) (*warehouse.TenantResult, error) {
+func (w failingReads) SelectConfined(ctx context.Context, org principal.OrgID, sql string,
+	limits warehouse.TenantLimits,
+) (*warehouse.TenantResult, error) {
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e
 	}
@@ -116,7 +118,8 @@ func (x *matrix) failTelemetry(t *testing.T, all []*operated) {
 		body := fmt.Sprintf(`{"token":%q,"requests":[{"widget_id":"w"}],"time_range":{"start_time":%q,"end_time":%q}}`, token,
 			time.Now().UTC().Add(-time.Hour).Format(time.RFC3339Nano), time.Now().UTC().Format(time.RFC3339Nano))
 		status, got := as(t, x.mine, "", "", http.MethodPost, "/v2/share/widget-data", body)
-		if text := fmt.Sprint(got); status != 200 || !strings.Contains(text, "reason:failed") || strings.Contains(text, "arehouse") || strings.Contains(text, engineText) {
+		if text := fmt.Sprint(got); status != 200 || !strings.Contains(text, "reason:failed") || strings.Contains(text, "arehouse") ||
+			strings.Contains(text, engineText) {
 			t.Errorf("a shared widget while reads fail with %q: %d %s", kind.err, status, text)
 		}
 		x.faults.reads.Store(nil)
@@ -127,7 +130,8 @@ func (x *matrix) failTelemetry(t *testing.T, all []*operated) {
 func (o *operated) reading() map[string]any {
 	request := maps.Clone(o.request)
 	if _, has := request["start_time"]; has {
-		request["start_time"], request["end_time"] = time.Now().UTC().Add(-time.Hour).Format(time.RFC3339Nano), time.Now().UTC().Format(time.RFC3339Nano)
+		request["start_time"], request["end_time"] = time.Now().UTC().Add(-time.Hour).Format(time.RFC3339Nano),
+			time.Now().UTC().Format(time.RFC3339Nano)
 	}
 	switch {
 	case o.m.OperationID == "previewDashboardWidget":
@@ -164,7 +168,10 @@ func (x *matrix) unfinished(t *testing.T, all []*operated, db breakable) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req.Header = http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "Idempotency-Key": {o.m.OperationID + " by " + door}}
+			req.Header = http.Header{
+				"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"},
+				"Idempotency-Key": {o.m.OperationID + " by " + door},
+			}
 			status, text := roundTrip(t, req)
 			switch {
 			case again == 0:

@@ -62,15 +62,30 @@ var exemptions = []exemption{
 	{`listErrorIssues`, `TimeRangeInvalidError`, "", "takes both times, which are optional: TestErrorIssues"},
 	{`listErrorIncidents`, `ErrorIssueNotFoundError`, "", "takes the id of an issue that does not exist: TestErrorIssues"},
 	{`.*ErrorIssue.*`, `ErrorIssue(Transition|LeaseConflict|PullRequestInvalid|PullRequestNotFound)Error|ActorNotFoundError|ErrorForbiddenError|CursorSortMismatchError`, "", "takes an issue in another state, or another actor: TestErrorIssues"},
-	{`.*(ErrorIssue|ErrorNotificationPolicy|ErrorEscalationPolicy).*`, `ErrorValidationError|ErrorForbiddenError`, "", "takes values that only the service knows: TestErrorIssues"},
+	{
+		`.*(ErrorIssue|ErrorNotificationPolicy|ErrorEscalationPolicy).*`, `ErrorValidationError|ErrorForbiddenError`, "",
+		"takes values that only the service knows: TestErrorIssues",
+	},
 	{
 		`.*Source.*|setTrackedBranch`, `Integrations(Forbidden|Revoked|Upstream)Error|Vcs(RateLimited|NotReady)Error`, "",
 		"takes a source host that refuses or fails: TestSourceFailures",
 	},
-	{`(create|update)AlertDestination`, `Integrations(Revoked|Upstream|Persistence|Validation)Error`, "", "takes a chat that refuses or fails: TestChatAlerts"},
-	{`connectHostingPlatform`, `IntegrationsConfigurationError|IntegrationsUpstreamError`, "", "a setting of the server, and a platform that fails: TestHostingOff, TestHostingConnect"},
-	{`(create|rotate)LogpushConnector`, `IntegrationsConfigurationError`, "", "a server that does not know its ingest gateway: TestAddressed in server/services/logpushconnectors"},
-	{`startChatIdentityLink`, `Integrations(Validation|NotFound|Persistence)Error`, "", "takes a session: TestChatIdentity, and installChatConnector, which begins in the same way"},
+	{
+		`(create|update)AlertDestination`, `Integrations(Revoked|Upstream|Persistence|Validation)Error`, "",
+		"takes a chat that refuses or fails: TestChatAlerts",
+	},
+	{
+		`connectHostingPlatform`, `IntegrationsConfigurationError|IntegrationsUpstreamError`, "",
+		"a setting of the server, and a platform that fails: TestHostingOff, TestHostingConnect",
+	},
+	{
+		`(create|rotate)LogpushConnector`, `IntegrationsConfigurationError`, "",
+		"a server that does not know its ingest gateway: TestAddressed in server/services/logpushconnectors",
+	},
+	{
+		`startChatIdentityLink`, `Integrations(Validation|NotFound|Persistence)Error`, "",
+		"takes a session: TestChatIdentity, and installChatConnector, which begins in the same way",
+	},
 	{`deleteChatIdentity`, `Integrations(NotFound|Persistence)Error`, "", "takes a session: TestChatIdentity"},
 	{`listChatWorkspaceDestinations`, `IntegrationsNotConnectedError`, "", "takes a workspace whose access was withdrawn: TestChatRefresh"},
 	{
@@ -79,29 +94,56 @@ var exemptions = []exemption{
 	},
 	{`.*PlanetScale.*`, `ScrapeTargetPersistenceError`, "", "the account is read before its target, and the database of both is one"},
 	{`probeScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: TestPlanetScale"},
-	{`installSourceHost|connectPlanetScaleIntegration|installChatConnector|startChatIdentityLink`, `CallbackHostUnavailableError|IntegrationsConfigurationError`, "", "a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app"},
-	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in server/store/storetest"},
-	{`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect", "the protocol has its own answers to these; TestUnreadableMessages in server/rpc"},
+	{
+		`installSourceHost|connectPlanetScaleIntegration|installChatConnector|startChatIdentityLink`,
+		`CallbackHostUnavailableError|IntegrationsConfigurationError`, "",
+		"a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app",
+	},
+	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in " +
+		"server/store/storetest"},
+	{
+		`.*`, `PayloadTooLargeError|UnsupportedMediaTypeError`, "connect",
+		"the protocol has its own answers to these; TestUnreadableMessages in server/rpc",
+	},
 	{`getLogContext`, `LogQueryInvalidError`, "", "takes a record that lacks what the scope names: TestLogContext in server/services/logs"},
 	{`inspectDashboardWidget`, `WarehouseQueryError`, "", "a widget whose query is refused is a verdict, inside a success: failTelemetry"},
 	{
 		`listEnvironments|getMetric|getService|getServiceMap|getTrace|getSpan|diagnoseService|getTraceCriticalPath|getAgentSession(Verdict|Figures)`, `ParameterInvalidError`, "connect",
 		"only their times can be invalid, and Connect cannot read a message with such a one: InvalidRequestError",
 	},
-	{`getSessionReplayEvents`, `SessionReplayRangeTooLargeError`, "", "takes a recording of more than 8 MB: TestEventsTooLarge in server/services/sessionreplays"},
+	{
+		`getSessionReplayEvents`, `SessionReplayRangeTooLargeError`, "",
+		"takes a recording of more than 8 MB: TestEventsTooLarge in server/services/sessionreplays",
+	},
 	{`resolve.*`, `ShareRateLimitedError`, "", "TestShareLimits in server/services/dashboards/links"},
-	{`resolve(Alert|Chat)Chart`, `SharePersistenceError`, "", "takes a chart whose subject cannot be read: TestCharts in server/services/dashboards/links"},
+	{`resolve(Alert|Chat)Chart`, `SharePersistenceError`, "", "takes a chart whose subject cannot be read: TestCharts in " +
+		"server/services/dashboards/links"},
 	{`(create|update)AlertDestination`, `AlertDestinationEncryptionError`, "", "sealing fails only without random numbers"},
-	{`(create|update)AlertDestination`, `AlertRecipientSelectionError|AlertMemberDirectoryUnavailableError`, "", "takes a mail server: TestEmailDestination"},
-	{`updateAlertDestination`, `AlertMemberDirectoryNotConfiguredError|IntegrationsNotConnectedError`, "", "such a destination cannot be created here"},
-	{`testAlertDestination`, `AlertDelivery.*Error|AlertDestinationDecryptionError`, "", "takes a destination that answers so: TestAlertDestinations"},
-	{`testAlertRule`, `AlertDelivery.*Error|AlertDestination(Decryption|StoredConfigInvalid)Error`, "", "takes a destination that answers so: TestAlertDestinations"},
+	{
+		`(create|update)AlertDestination`, `AlertRecipientSelectionError|AlertMemberDirectoryUnavailableError`, "",
+		"takes a mail server: TestEmailDestination",
+	},
+	{
+		`updateAlertDestination`, `AlertMemberDirectoryNotConfiguredError|IntegrationsNotConnectedError`, "",
+		"such a destination cannot be created here",
+	},
+	{
+		`testAlertDestination`, `AlertDelivery.*Error|AlertDestinationDecryptionError`, "",
+		"takes a destination that answers so: TestAlertDestinations",
+	},
+	{
+		`testAlertRule`, `AlertDelivery.*Error|AlertDestination(Decryption|StoredConfigInvalid)Error`, "",
+		"takes a destination that answers so: TestAlertDestinations",
+	},
 	{`testAlertRule`, `AlertPersistenceError`, "", "a test without a message reads no rule"},
 	{`deleteAlertDestination`, `AlertDestinationInUseError`, "", "takes a rule: alertdestination_test.go in server/store"},
 	{`signIn|changePassword|acceptInvitation`, `SignInThrottledError`, "", "after many attempts: TestSignInFlood"},
 	{`endCliLogin`, `ApiKeyPersistenceError`, "", "takes the key of a login, which is revoked as by revokeApiKey: TestCliLogin"},
 	{`redeemCliLogin`, `CliLogin(Pending|SlowDown|Denied)Error`, "", "what people do meanwhile: TestCliLogin"},
-	{`signIn|acceptInvitation|previewInvitation|(start|redeem)CliLogin|resolve.*`, `RateLimitError`, "", "public: the budget is that of a credential"},
+	{
+		`signIn|acceptInvitation|previewInvitation|(start|redeem)CliLogin|resolve.*`, `RateLimitError`, "",
+		"public: the budget is that of a credential",
+	},
 	{`signIn`, `ApiKeyLookupPersistenceError`, "", "public: who asks is not looked up"},
 	{
 		`acceptInvitation|previewInvitation|(start|redeem)CliLogin|resolve.*`, `AuthorizationUnavailableError|ApiKeyLookupPersistenceError`, "",
@@ -135,7 +177,8 @@ func (x *matrix) uncovered(t *testing.T, all []*operated) {
 		}
 	}
 	if len(missing) > 0 {
-		t.Errorf("%d of %d listed errors were not answered. Bring each about in provocations, or name the reason in exemptions:\n%s", len(missing), listed, strings.Join(missing, "\n"))
+		t.Errorf("%d of %d listed errors were not answered. Bring each about in provocations, or name the reason in exemptions:\n%s",
+			len(missing), listed, strings.Join(missing, "\n"))
 	}
 	for i, e := range exemptions {
 		if exempt[i] == 0 {
@@ -143,7 +186,8 @@ func (x *matrix) uncovered(t *testing.T, all []*operated) {
 		}
 		t.Logf("%d exempt: %s of %s: %s", exempt[i], e.tag, e.operations, e.reason)
 	}
-	t.Logf("%d listed errors of %d operations, over two doors: %d answered, %d exempt", listed, len(all), answered, listed-answered-len(missing))
+	t.Logf("%d listed errors of %d operations, over two doors: %d answered, %d exempt", listed, len(all), answered,
+		listed-answered-len(missing))
 }
 
 // nameOf is the last part of a tag.
@@ -299,8 +343,10 @@ func (x *matrix) breakDefinitions(t *testing.T, all []*operated, db breakable) {
 		switch {
 		case strings.HasPrefix(o.m.OperationID, "resolveShare"):
 			o.request = o.link(t, "public")
-		case slices.Contains(o.m.Errors, apierr.DashboardStoredConfigInvalid), slices.Contains(o.m.Errors, apierr.ScrapeTargetStoredConfigInvalid),
-			slices.Contains(o.m.Errors, apierr.AlertDestinationStoredConfigInvalid), slices.Contains(o.m.Errors, apierr.AlertRuleStoredConfigInvalid):
+		case slices.Contains(o.m.Errors, apierr.DashboardStoredConfigInvalid),
+			slices.Contains(o.m.Errors, apierr.ScrapeTargetStoredConfigInvalid),
+			slices.Contains(o.m.Errors, apierr.AlertDestinationStoredConfigInvalid),
+			slices.Contains(o.m.Errors, apierr.AlertRuleStoredConfigInvalid):
 			o.request = o.valid(t, x.mine)
 		default:
 			continue
@@ -515,7 +561,8 @@ func provocations(m *contract.Method) []provocation {
 				request["start_time"], request["end_time"] = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
 			}}, {}, // without an account
 		}
-	case "selectPlanetScaleOrganization", "setPlanetScaleMetricsToken", "listPlanetScaleOrganizations", "listPlanetScaleDatabases", "disconnectPlanetScaleIntegration":
+	case "selectPlanetScaleOrganization", "setPlanetScaleMetricsToken", "listPlanetScaleOrganizations", "listPlanetScaleDatabases",
+		"disconnectPlanetScaleIntegration":
 		return []provocation{{}} // without an account
 	case "installChatConnector":
 		return []provocation{set("connector", "irc"), set("return_to", "//evil.example")}
@@ -575,11 +622,14 @@ func provocations(m *contract.Method) []provocation {
 				request["rule"] = rule
 			}}
 		}
-		return []provocation{in("window_minutes", 1441), in("destination_ids", []any{"dest_nobody"}), {change: func(o *operated, _ *testing.T, request map[string]any) {
-			if o.m.OperationID == "previewAlertRule" {
-				request["end_time"] = request["start_time"]
-			}
-		}}}
+		return []provocation{
+			in("window_minutes", 1441), in("destination_ids", []any{"dest_nobody"}),
+			{change: func(o *operated, _ *testing.T, request map[string]any) {
+				if o.m.OperationID == "previewAlertRule" {
+					request["end_time"] = request["start_time"]
+				}
+			}},
+		}
 	case "createAlertDestination":
 		alone := func(kind string) provocation {
 			return provocation{change: func(_ *operated, _ *testing.T, request map[string]any) {
@@ -599,10 +649,14 @@ func provocations(m *contract.Method) []provocation {
 	case "deleteOrganization":
 		return []provocation{set("confirm", "org_nobody")}
 	case "acceptInvitation":
-		return []provocation{{change: invited("")}, {change: invited("somebody.else@example.com")}, {change: func(o *operated, t *testing.T, request map[string]any) {
-			invited("")(o, t, request)
-			request["token"] = "svc_iv_nobody"
-		}}}
+		return []provocation{
+			{change: invited("")},
+			{change: invited("somebody.else@example.com")},
+			{change: func(o *operated, t *testing.T, request map[string]any) {
+				invited("")(o, t, request)
+				request["token"] = "svc_iv_nobody"
+			}},
+		}
 	case "previewInvitation":
 		return []provocation{set("token", "svc_iv_nobody")}
 	case "signIn":

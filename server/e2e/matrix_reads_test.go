@@ -66,7 +66,8 @@ func readProvocations(m *contract.Method) (out []provocation) {
 		return m.HTTP.Source(name) != contract.InPath && m.Descriptor.Input().Fields().ByName(protoreflect.Name(name)) != nil
 	}
 	if has("start_time") {
-		out = append(out, with(map[string]any{"start_time": stamp(0), "end_time": stamp(-time.Hour)}), with(window(ever)), with(map[string]any{"start_time": stamp(-time.Hour), "end_time": nil}))
+		out = append(out, with(map[string]any{"start_time": stamp(0), "end_time": stamp(-time.Hour)}), with(window(ever)),
+			with(map[string]any{"start_time": stamp(-time.Hour), "end_time": nil}))
 	}
 	for _, name := range []string{"start_time", "timestamp"} {
 		if has(name) && m.HTTP.Source(name) == contract.InQuery {
@@ -110,7 +111,10 @@ func readProvocations(m *contract.Method) (out []provocation) {
 	case "getLogContext":
 		out = append(out, set("before", 101))
 	case "searchSpans":
-		place := paging.SpanPlace{Sort: paging.ByDuration, Start: time.Unix(1, 0), TraceID: strings.Repeat("ab", 16), SpanID: strings.Repeat("ab", 8)}
+		place := paging.SpanPlace{
+			Sort: paging.ByDuration, Start: time.Unix(1, 0), TraceID: strings.Repeat("ab", 16),
+			SpanID: strings.Repeat("ab", 8),
+		}
 		out = append(out, with(map[string]any{"cursor": paging.FormatSpanPlace(place), "order_by": paging.ByStart}))
 	case "getTraceSkeleton":
 		out = append(out, set("max_spans", 0), set("cursor", "x"))

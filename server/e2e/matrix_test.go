@@ -76,7 +76,8 @@ func (x *matrix) parameterOf(name string) (string, bool) {
 // ofTelemetry gives the names of items in collections of telemetry. Only the organization theirs has telemetry.
 func (x *matrix) ofTelemetry(collection string) (string, bool) {
 	search := func(path, field string) (string, bool) {
-		body := fmt.Sprintf(`{"start_time":%q,"end_time":%q}`, time.Now().UTC().Add(-time.Hour).Format(time.RFC3339), time.Now().UTC().Format(time.RFC3339))
+		body := fmt.Sprintf(`{"start_time":%q,"end_time":%q}`, time.Now().UTC().Add(-time.Hour).Format(time.RFC3339),
+			time.Now().UTC().Format(time.RFC3339))
 		data, _ := restClient{x.t, x.theirs, x.theirs.APIKey}.call("POST", path, body, 200)["data"].([]any)
 		if len(data) == 0 {
 			x.t.Fatalf("%s finds nothing", path)
@@ -107,7 +108,8 @@ func (x *matrix) ofTelemetry(collection string) (string, bool) {
 // telemetryID reports whether an operation reads a resource that only telemetry creates.
 func telemetryID(m *contract.Method) bool {
 	return strings.HasPrefix(m.HTTP.Path, "/v2/traces/{") || strings.HasPrefix(m.HTTP.Path, "/v2/logs/{") ||
-		strings.HasPrefix(m.HTTP.Path, "/v2/services/{") || strings.HasPrefix(m.HTTP.Path, "/v2/metrics/{") || strings.HasPrefix(m.HTTP.Path, "/v2/error_events/{")
+		strings.HasPrefix(m.HTTP.Path, "/v2/services/{") || strings.HasPrefix(m.HTTP.Path, "/v2/metrics/{") ||
+		strings.HasPrefix(m.HTTP.Path, "/v2/error_events/{")
 }
 
 // noSuccess lists operations whose valid request cannot be made from examples, with the reason.
@@ -172,7 +174,8 @@ var noOwner = map[string]string{
 // moreThanExample holds the fields that created resources need beyond the example of the document.
 var moreThanExample = map[string]map[string]any{
 	"createDashboard": {"widgets": []any{map[string]any{ // for the operations on one widget
-		"id": "w", "visualization": "chart", "data_source": map[string]any{"kind": "static"}, "display": map[string]any{}, "layout": map[string]any{"x": 0, "y": 0, "w": 4, "h": 4},
+		"id": "w", "visualization": "chart", "data_source": map[string]any{"kind": "static"}, "display": map[string]any{},
+		"layout": map[string]any{"x": 0, "y": 0, "w": 4, "h": 4},
 	}}, "variables": []any{map[string]any{"name": "v", "type": "query", "source": map[string]any{"kind": "facet", "facet": "service"}}}},
 }
 
@@ -186,7 +189,8 @@ var firstDo = map[string]string{
 
 func newMatrix(t *testing.T, s *testkit.Server, f *faults, source *matrixSource) *matrix {
 	x := &matrix{
-		t: t, source: source, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace, seen: map[listedError]bool{}, faults: f,
+		t: t, source: source, mine: s.NewOrganization(t, "Matrix mine"), theirs: s.NewOrganization(t, "Matrix theirs"), trace: seedTrace,
+		seen: map[listedError]bool{}, faults: f,
 	}
 	seedTelemetry(t, x.theirs)
 	for _, s := range []*testkit.Server{x.mine, x.theirs} {
@@ -397,7 +401,8 @@ func (x *matrix) resource(t *testing.T, s *testkit.Server, collection string) st
 				return id
 			}
 		case http.MethodGet:
-			if slices.ContainsFunc(x.contract.Route(strings.Split(strings.TrimPrefix(collection, "/"), "/")), func(m *contract.Method) bool { return m.HTTP.Method == http.MethodPost }) {
+			if slices.ContainsFunc(x.contract.Route(strings.Split(strings.TrimPrefix(collection, "/"), "/")),
+				func(m *contract.Method) bool { return m.HTTP.Method == http.MethodPost }) {
 				continue
 			}
 			data, _ := client.call("GET", collection, "", 200)["data"].([]any)

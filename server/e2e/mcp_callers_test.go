@@ -23,7 +23,10 @@ import (
 // toolRequest makes a request for a tool with a credential.
 func toolRequest(ctx context.Context, t *testing.T, s *testkit.Server, credential, tool string, arguments map[string]any) *http.Request {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": tool, "arguments": arguments}})
+	body, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": map[string]any{"name": tool, "arguments": arguments},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +70,8 @@ func TestMCPWhoCalled(t *testing.T) {
 			counts := func() (made, failed string) {
 				const count = `svc_mcp_tool_duration_seconds_count{credential=%q,outcome=%q,tool=%q} `
 				text := metricsText(t, s)
-				return number(text, fmt.Sprintf(count, kind, "ok", "create_dashboard")), number(text, fmt.Sprintf(count, kind, "error", "inspect_trace"))
+				return number(text, fmt.Sprintf(count, kind, "ok", "create_dashboard")),
+					number(text, fmt.Sprintf(count, kind, "error", "inspect_trace"))
 			}
 			madeBefore, failedBefore := counts()
 			create := func(agent string) (int, []byte) {
@@ -105,11 +109,13 @@ func TestMCPWhoCalled(t *testing.T) {
 				}
 				tc.id = id
 			}
-			if e["action"] != "dashboard.created" || e["source"] != "mcp" || e["actor_type"] != tc.actor || e["actor_id"] != tc.id || tc.named != nil && e["actor_name"] != tc.named ||
+			if e["action"] != "dashboard.created" || e["source"] != "mcp" || e["actor_type"] != tc.actor || e["actor_id"] != tc.id ||
+				tc.named != nil && e["actor_name"] != tc.named ||
 				e["origin_ip"] != "127.0.0.1" || e["request_id"] == nil {
 				t.Errorf("%v", e)
 			}
-			if _, body := roundTrip(t, toolRequest(t.Context(), t, s, tc.credential, "inspect_trace", map[string]any{"trace_id": "no hex"})); !strings.Contains(string(body), `"isError":true`) {
+			if _, body := roundTrip(t, toolRequest(t.Context(), t, s, tc.credential, "inspect_trace",
+				map[string]any{"trace_id": "no hex"})); !strings.Contains(string(body), `"isError":true`) {
 				t.Errorf("%s", body)
 			}
 			if made, failed := counts(); made != more(madeBefore) || failed != more(failedBefore) {
@@ -159,7 +165,8 @@ func TestMCPCallerLeaves(t *testing.T) {
 	defer func() { _ = w.Close() }()
 	running := func() (n uint64) {
 		t.Helper()
-		err := w.QueryRow(t.Context(), "org_watch", "SELECT count() FROM system.processes WHERE query LIKE '%leaves_mark%' AND query NOT LIKE '%system.processes%' AND {org:String} != ''", []warehouse.Arg{}, &n)
+		err := w.QueryRow(t.Context(), "org_watch", "SELECT count() FROM system.processes WHERE query LIKE '%leaves_mark%' AND query NOT LIKE "+
+			"'%system.processes%' AND {org:String} != ''", []warehouse.Arg{}, &n)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,9 +47,12 @@ func approve(t *testing.T, s *testkit.Server, address string) *url.URL {
 func connect(t *testing.T, s *testkit.Server, name string, scopes ...string) *oauth2.Token {
 	t.Helper()
 	program := newWaitingProgram(t)
-	cfg := oauth2.Config{ClientID: program.register(t, s.BaseURL+"/register", name), RedirectURL: program.callback, Scopes: scopes, Endpoint: oauth2.Endpoint{
-		AuthURL: s.BaseURL + "/oauth/authorize", TokenURL: s.BaseURL + "/oauth/token", AuthStyle: oauth2.AuthStyleInParams,
-	}}
+	cfg := oauth2.Config{
+		ClientID: program.register(t, s.BaseURL+"/register", name), RedirectURL: program.callback, Scopes: scopes,
+		Endpoint: oauth2.Endpoint{
+			AuthURL: s.BaseURL + "/oauth/authorize", TokenURL: s.BaseURL + "/oauth/token", AuthStyle: oauth2.AuthStyleInParams,
+		},
+	}
 	verifier := oauth2.GenerateVerifier()
 	back := approve(t, s, cfg.AuthCodeURL("s", oauth2.S256ChallengeOption(verifier)))
 	token, err := cfg.Exchange(t.Context(), back.Query().Get("code"), oauth2.VerifierOption(verifier))
@@ -84,7 +87,8 @@ func TestMCPClientsGo(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer func() { _ = session.Close() }()
-				if got := session.InitializeResult(); got.ProtocolVersion != version || got.ServerInfo.Name != "svc-observability" || got.Instructions == "" {
+				if got := session.InitializeResult(); got.ProtocolVersion != version || got.ServerInfo.Name != "svc-observability" ||
+					got.Instructions == "" {
 					t.Errorf("%+v", got)
 				}
 				list, err := session.ListTools(ctx, nil)
@@ -128,14 +132,16 @@ func TestMCPClientsTypeScript(t *testing.T) {
 			newest := strings.HasSuffix(name, "any") || strings.HasSuffix(name, "only")
 			version := map[bool]string{true: "2026-07-28", false: "2025-11-25"}[newest]
 			for field, want := range map[string]any{
-				"version": version, "server": "svc-observability", "discovered": newest, "initialized": !newest, "schemas": true, "error": false, "total": "number", "wrong": true,
+				"version": version, "server": "svc-observability", "discovered": newest, "initialized": !newest, "schemas": true, "error": false,
+				"total": "number", "wrong": true,
 				"prompt": true, "resource": true, "completion": true,
 			} {
 				if got[field] != want {
 					t.Errorf("credential %d, %s: %s is %v, want %v", i, name, field, got[field], want)
 				}
 			}
-			if n, _ := got["tools"].(float64); n < 30 || fmt.Sprint(got["prompts"]) != "[debug_errors incident_triage latency_analysis]" || fmt.Sprint(got["resources"]) != "[svc://instructions]" {
+			if n, _ := got["tools"].(float64); n < 30 || fmt.Sprint(got["prompts"]) != "[debug_errors incident_triage latency_analysis]" ||
+				fmt.Sprint(got["resources"]) != "[svc://instructions]" {
 				t.Errorf("credential %d, %s: %v", i, name, got)
 			}
 		}
@@ -167,10 +173,16 @@ func TestMCPInspector(t *testing.T) {
 		args []string
 		want []string
 	}{
-		"tools/list":               {nil, []string{`"name": "list_services"`, `"outputSchema"`, `"readOnlyHint": true`}},
-		"tools/call":               {[]string{"--tool-name", "list_services", "--tool-arg", "start_time=now-2h"}, []string{`"structuredContent"`, `"services"`, `"type": "text"`}},
-		"prompts/list":             {nil, []string{`"incident_triage"`, `"latency_analysis"`, `"debug_errors"`}},
-		"prompts/get":              {[]string{"--prompt-name", "latency_analysis", "--prompt-args", "service_name=cart"}, []string{`in the service cart`}},
+		"tools/list": {nil, []string{`"name": "list_services"`, `"outputSchema"`, `"readOnlyHint": true`}},
+		"tools/call": {
+			[]string{"--tool-name", "list_services", "--tool-arg", "start_time=now-2h"},
+			[]string{`"structuredContent"`, `"services"`, `"type": "text"`},
+		},
+		"prompts/list": {nil, []string{`"incident_triage"`, `"latency_analysis"`, `"debug_errors"`}},
+		"prompts/get": {
+			[]string{"--prompt-name", "latency_analysis", "--prompt-args", "service_name=cart"},
+			[]string{`in the service cart`},
+		},
 		"resources/list":           {nil, []string{`"svc://instructions"`}},
 		"resources/read":           {[]string{"--uri", "svc://instructions"}, []string{`# What svc stores`}},
 		"resources/templates/list": {nil, []string{`"resourceTemplates": []`}},

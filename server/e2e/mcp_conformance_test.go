@@ -26,7 +26,10 @@ func conformance(t *testing.T, args ...string) *exec.Cmd {
 	dir := npmInstall(t, "mcp-js", "@modelcontextprotocol/conformance")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, "node", append([]string{"--import", "./node20.mjs", "node_modules/@modelcontextprotocol/conformance/dist/index.js"}, args...)...)
+	cmd := exec.CommandContext(ctx, "node", append([]string{
+		"--import", "./node20.mjs",
+		"node_modules/@modelcontextprotocol/conformance/dist/index.js",
+	}, args...)...)
 	cmd.Dir = dir
 	return cmd
 }
@@ -63,7 +66,8 @@ func TestMCPConformance(t *testing.T) {
 	at := withKeys(t, s)
 	for revision, least := range map[string]int{"2025-11-25": 59, "2026-07-28": 161} {
 		t.Run(revision, func(t *testing.T) {
-			out, err := conformance(t, "server", "--url", at+"/mcp", "--requirements", revision, "--expected-failures", "not-applicable-"+revision+".yaml").CombinedOutput()
+			out, err := conformance(t, "server", "--url", at+"/mcp", "--requirements", revision, "--expected-failures",
+				"not-applicable-"+revision+".yaml").CombinedOutput()
 			_, summary, _ := strings.Cut(string(out), "=== SUMMARY ===")
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)
@@ -86,7 +90,8 @@ func TestOAuthConformance(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "OAuth conformance")
 	client := newWaitingProgram(t).register(t, s.BaseURL+"/register", "Conformance")
 	port := testport.Free(t)
-	cmd := conformance(t, "authorization", "--url", s.BaseURL, "--client-id", client, "--resource", s.BaseURL+"/mcp", "--port", strconv.Itoa(port))
+	cmd := conformance(t, "authorization", "--url", s.BaseURL, "--client-id", client, "--resource", s.BaseURL+"/mcp", "--port",
+		strconv.Itoa(port))
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,8 @@ func TestOAuthPublishedClient(t *testing.T) {
 	verifier := oauth2.GenerateVerifier()
 	address := cfg.AuthCodeURL("s", oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", s.BaseURL+"/mcp"))
 	steps := append([]step{open(address)}, signInSteps(s.AdminEmail, s.AdminPassword)...)
-	steps = append(steps, awaitPage(s.BaseURL+"/oauth/authorize?"), look("consent-published"), read("page", ".card"), click("button[value=approve]"), awaitPage(program.callback))
+	steps = append(steps, awaitPage(s.BaseURL+"/oauth/authorize?"), look("consent-published"), read("page", ".card"),
+		click("button[value=approve]"), awaitPage(program.callback))
 	got := walk(t, []string{s.BaseURL, strings.TrimSuffix(program.callback, "/callback")}, steps...)
 	for _, want := range []string{"A published editor", strings.TrimPrefix(publisher.URL, "https://")} {
 		if !strings.Contains(fmt.Sprint(got.Seen["page"]), want) {
@@ -60,15 +61,23 @@ func TestOAuthPublishedClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res, text := atMCP(t, s, "/mcp", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token.AccessToken) }); res.StatusCode != 200 || !strings.Contains(text, "list_services") {
+	if res, text := atMCP(t, s, "/mcp", func(r *http.Request) {
+		r.Header.Set("Authorization",
+			"Bearer "+token.AccessToken)
+	}); res.StatusCode != 200 || !strings.Contains(text, "list_services") {
 		t.Errorf("%d %s", res.StatusCode, text)
 	}
 
 	// These are not credentials of the MCP server.
-	session := fmt.Sprint(restClient{t, s, ""}.call("POST", "/v2/session", fmt.Sprintf(`{"email":%q,"password":%q}`, s.AdminEmail, s.AdminPassword), 200)["token"])
-	for what, credential := range map[string]string{"public ingest key": s.PublicKey, "private ingest key": s.PrivateKey, "session": session, "nothing of ours": "svc_ak_unknown"} {
+	session := fmt.Sprint(restClient{t, s, ""}.call("POST", "/v2/session",
+		fmt.Sprintf(`{"email":%q,"password":%q}`, s.AdminEmail, s.AdminPassword), 200)["token"])
+	for what, credential := range map[string]string{
+		"public ingest key": s.PublicKey, "private ingest key": s.PrivateKey, "session": session,
+		"nothing of ours": "svc_ak_unknown",
+	} {
 		res, text := atMCP(t, s, "/mcp", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+credential) })
-		if res.StatusCode != 401 || !strings.Contains(res.Header.Get("WWW-Authenticate"), "resource_metadata=") || !strings.Contains(text, `"type":"authentication_error"`) {
+		if res.StatusCode != 401 || !strings.Contains(res.Header.Get("WWW-Authenticate"), "resource_metadata=") ||
+			!strings.Contains(text, `"type":"authentication_error"`) {
 			t.Errorf("%s: %d %v %s", what, res.StatusCode, res.Header, text)
 		}
 	}

@@ -74,7 +74,8 @@ func mcpFixtures(server *sdk.Server) {
 		"allOf":[{"anyOf":[{"required":["phone"]},{"required":["email"]}]}],
 		"if":{"properties":{"contactMethod":{"const":"phone"}},"required":["contactMethod"]},"then":{"required":["phone"]},"else":{"required":["email"]},
 		"additionalProperties":false}`, text)
-	says("test_x_mcp_header", `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"level":{"type":"integer"}}}`, text)
+	says("test_x_mcp_header", `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"level":{"type":"integer"}}}`,
+		text)
 	tool("test_error_handling", "", func(*sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "This tool intentionally returns an error for testing"}}}, nil
 	})
@@ -83,7 +84,8 @@ func mcpFixtures(server *sdk.Server) {
 			return &sdk.CallToolResult{Content: []sdk.Content{text}}, nil
 		}
 		return nil, &jsonrpc.Error{
-			Code: sdk.CodeMissingRequiredClientCapabilities, Message: "The client cannot sample.", Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`),
+			Code: sdk.CodeMissingRequiredClientCapabilities, Message: "The client cannot sample.",
+			Data: json.RawMessage(`{"requiredCapabilities":{"sampling":{}}}`),
 		}
 	})
 	questionFixtures(server, tool)
@@ -111,12 +113,16 @@ func mcpFixtures(server *sdk.Server) {
 	prompt("test_prompt_with_image", nil, func(map[string]string) []sdk.Content { return []sdk.Content{picture, text} })
 
 	resource := func(name, uri string, c sdk.ResourceContents) {
-		server.AddResource(&sdk.Resource{Name: name, URI: uri, MIMEType: c.MIMEType}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			c.URI = uri
-			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{&c}}, nil
-		})
+		server.AddResource(&sdk.Resource{Name: name, URI: uri, MIMEType: c.MIMEType},
+			func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+				c.URI = uri
+				return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{&c}}, nil
+			})
 	}
-	resource("static-text", "test://static-text", sdk.ResourceContents{MIMEType: "text/plain", Text: "the content of the static text resource"})
+	resource("static-text", "test://static-text", sdk.ResourceContents{
+		MIMEType: "text/plain",
+		Text:     "the content of the static text resource",
+	})
 	resource("static-binary", "test://static-binary", sdk.ResourceContents{MIMEType: "image/png", Blob: pixel})
 	server.AddResourceTemplate(&sdk.ResourceTemplate{Name: "template", URITemplate: "test://template/{id}/data", MIMEType: "application/json"},
 		func(_ context.Context, req *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
@@ -125,7 +131,10 @@ func mcpFixtures(server *sdk.Server) {
 			if err != nil {
 				return nil, err
 			}
-			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: req.Params.URI, MIMEType: "application/json", Text: string(body)}}}, nil
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{
+				URI: req.Params.URI, MIMEType: "application/json",
+				Text: string(body),
+			}}}, nil
 		})
 }
 
@@ -165,7 +174,10 @@ func questionFixtures(server *sdk.Server, tool func(name, schema string, run fun
 			"type": "object", "properties": map[string]any{field: map[string]any{"type": kind}}, "required": []string{field},
 		}}
 	}
-	model := &sdk.CreateMessageParams{MaxTokens: 50, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: "What is the capital of France?"}}}} //nolint:staticcheck // see above
+	model := &sdk.CreateMessageParams{MaxTokens: 50, Messages: []*sdk.SamplingMessage{{
+		Role:    "user",
+		Content: &sdk.TextContent{Text: "What is the capital of France?"},
+	}}} //nolint:staticcheck // see above
 	done := func(text string) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 	}
@@ -207,7 +219,10 @@ func questionFixtures(server *sdk.Server, tool func(name, schema string, run fun
 	answered("list_roots", "", sdk.InputRequestMap{"client_roots": &sdk.ListRootsParams{}}) //nolint:staticcheck // see above
 	answered("request_state", "asked", sdk.InputRequestMap{"confirm": form("ok", "boolean")})
 	answered("tampered_state", "asked", sdk.InputRequestMap{"confirm": form("ok", "boolean")})
-	answered("multiple_inputs", "asked", sdk.InputRequestMap{"user_name": form("name", "string"), "greeting": model, "client_roots": &sdk.ListRootsParams{}}) //nolint:staticcheck // see above
+	answered("multiple_inputs", "asked", sdk.InputRequestMap{
+		"user_name": form("name", "string"), "greeting": model,
+		"client_roots": &sdk.ListRootsParams{},
+	}) //nolint:staticcheck // see above
 
 	tool("test_input_required_result_multi_round", "", func(req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if req.Params.RequestState == "" {
@@ -242,11 +257,12 @@ func questionFixtures(server *sdk.Server, tool func(name, schema string, run fun
 		}
 		return ask("", questions)
 	})
-	server.AddPrompt(&sdk.Prompt{Name: "test_input_required_result_prompt", Description: "A fixture of the conformance suite."}, func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
-		said, _ := filledIn(req.Params.InputResponses, "user_context")["context"].(string)
-		if said == "" {
-			return &sdk.GetPromptResult{InputRequests: sdk.InputRequestMap{"user_context": form("context", "string")}}, nil
-		}
-		return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: "Context: " + said}}}}, nil
-	})
+	server.AddPrompt(&sdk.Prompt{Name: "test_input_required_result_prompt", Description: "A fixture of the conformance suite."},
+		func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			said, _ := filledIn(req.Params.InputResponses, "user_context")["context"].(string)
+			if said == "" {
+				return &sdk.GetPromptResult{InputRequests: sdk.InputRequestMap{"user_context": form("context", "string")}}, nil
+			}
+			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: "Context: " + said}}}}, nil
+		})
 }

@@ -34,13 +34,20 @@ func TestConsentAttacks(t *testing.T) {
 	program := newWaitingProgram(t)
 	client := program.register(t, s.BaseURL+"/register", "Attacked")
 	verifier := oauth2.GenerateVerifier()
-	cfg := oauth2.Config{ClientID: client, RedirectURL: program.callback, Endpoint: oauth2.Endpoint{AuthURL: s.BaseURL + "/oauth/authorize", TokenURL: s.BaseURL + "/oauth/token", AuthStyle: oauth2.AuthStyleInParams}}
+	cfg := oauth2.Config{
+		ClientID: client, RedirectURL: program.callback,
+		Endpoint: oauth2.Endpoint{
+			AuthURL: s.BaseURL + "/oauth/authorize", TokenURL: s.BaseURL + "/oauth/token",
+			AuthStyle: oauth2.AuthStyleInParams,
+		},
+	}
 	address := cfg.AuthCodeURL("s", oauth2.S256ChallengeOption(verifier))
 
 	// A person who is not signed in is redirected only to the sign-in, even if the request is invalid (open redirector).
 	stranger := newVisitor(t, s.BaseURL)
 	for _, to := range []string{address, address + "&scope=nonsense", strings.Replace(address, client, "unknown", 1)} {
-		if res := stranger.get(strings.TrimPrefix(to, s.BaseURL)); res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), "/login?next=") {
+		if res := stranger.get(strings.TrimPrefix(to, s.BaseURL)); res.StatusCode != 303 ||
+			!strings.HasPrefix(res.Header.Get("Location"), "/login?next=") {
 			t.Errorf("%s: %d %s", to, res.StatusCode, res.Header.Get("Location"))
 		}
 	}
@@ -49,7 +56,8 @@ func TestConsentAttacks(t *testing.T) {
 	person.signIn(s.AdminEmail, s.AdminPassword)
 	consent := strings.TrimPrefix(address, s.BaseURL)
 	res := person.get(consent)
-	if res.StatusCode != 200 || res.Header.Get("X-Frame-Options") != "DENY" || !strings.Contains(res.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
+	if res.StatusCode != 200 || res.Header.Get("X-Frame-Options") != "DENY" ||
+		!strings.Contains(res.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
 		!strings.Contains(res.Header.Get("Content-Security-Policy"), "default-src 'none'") || res.Header.Get("Cache-Control") != "no-store" ||
 		res.Header.Get("Referrer-Policy") != "same-origin" || res.Header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("%d %v", res.StatusCode, res.Header)
@@ -155,7 +163,8 @@ func TestConsentAttacks(t *testing.T) {
 		r.Body = io.NopCloser(strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_logs","arguments":{}}}`))
 		r.ContentLength = -1
 	})
-	want := `Bearer error="insufficient_scope", scope="logs:read traces:read", resource_metadata="` + s.BaseURL + `/.well-known/oauth-protected-resource/mcp"`
+	want := `Bearer error="insufficient_scope", scope="logs:read traces:read", resource_metadata="` + s.BaseURL +
+		`/.well-known/oauth-protected-resource/mcp"`
 	if refused.StatusCode != 403 || refused.Header.Get("WWW-Authenticate") != want {
 		t.Errorf("%d %v %s", refused.StatusCode, refused.Header, text)
 	}
@@ -205,7 +214,8 @@ func TestConsentAgainstOthers(t *testing.T) {
 	steps := append([]step{open(s.BaseURL + "/login")}, signInSteps(s.AdminEmail, s.AdminPassword)...)
 	steps = append(steps, awaitPage(s.BaseURL+"/"),
 		step{"evil": []string{"frame", `<iframe src="` + html.EscapeString(address) + `"></iframe>`}},
-		step{"evil": []string{"form", `<form method="post" action="` + s.BaseURL + `/oauth/authorize"><input name="request" value="` + html.EscapeString(query) +
+		step{"evil": []string{"form", `<form method="post" action="` + s.BaseURL + `/oauth/authorize"><input name="request" value="` +
+			html.EscapeString(query) +
 			`"><input name="organization" value="` + s.OrgID + `"><input name="decision" value="approve"><button id="go">x</button></form>`}},
 		click("#go"), read("answer", ".alert"))
 	got := browse(t, []string{s.BaseURL, elsewhere}, steps...)
@@ -242,13 +252,18 @@ func TestConsentLooks(t *testing.T) {
 			asked = append(asked, text)
 		}
 	}
-	cfg := oauth2.Config{ClientID: client, RedirectURL: program.callback, Scopes: asked, Endpoint: oauth2.Endpoint{AuthURL: s.BaseURL + "/oauth/authorize"}}
+	cfg := oauth2.Config{
+		ClientID: client, RedirectURL: program.callback, Scopes: asked,
+		Endpoint: oauth2.Endpoint{AuthURL: s.BaseURL + "/oauth/authorize"},
+	}
 	address := cfg.AuthCodeURL("s", oauth2.S256ChallengeOption(oauth2.GenerateVerifier()))
 	steps := append([]step{open(address)}, signInSteps(s.AdminEmail, s.AdminPassword)...)
 	steps = append(steps, awaitPage(s.BaseURL+"/oauth/authorize?"), look("consent-full"), read("full", ".card"),
-		open(strings.Replace(address, "redirect_uri=http%3A%2F%2F127.0.0.1", "redirect_uri=http%3A%2F%2Fevil.example", 1)), look("consent-refused"), read("refused", ".alert"))
+		open(strings.Replace(address, "redirect_uri=http%3A%2F%2F127.0.0.1", "redirect_uri=http%3A%2F%2Fevil.example", 1)),
+		look("consent-refused"), read("refused", ".alert"))
 	got := walk(t, []string{s.BaseURL}, steps...)
-	if full := fmt.Sprint(got.Seen["full"]); !strings.Contains(full, ", logs, ") || !strings.Contains(full, "Read and change ") || !strings.Contains(full, "Acme") {
+	if full := fmt.Sprint(got.Seen["full"]); !strings.Contains(full, ", logs, ") || !strings.Contains(full, "Read and change ") ||
+		!strings.Contains(full, "Acme") {
 		t.Errorf("%s", full)
 	}
 	if !strings.Contains(fmt.Sprint(got.Seen["refused"]), "has not registered") {

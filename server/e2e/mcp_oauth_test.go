@@ -40,7 +40,8 @@ func getJSON(t *testing.T, address string) (out map[string]any) {
 // atMCP sends tools/list; change adds a credential to the request.
 func atMCP(t *testing.T, s *testkit.Server, path string, change func(*http.Request)) (*http.Response, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.BaseURL+path,
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +138,8 @@ func TestOAuthGoClient(t *testing.T) {
 	const name = `Go <script>alert(1)</script> "client"`
 	client := program.register(t, fmt.Sprint(server["registration_endpoint"]), name)
 	cfg := oauth2.Config{ClientID: client, RedirectURL: program.callback, Endpoint: oauth2.Endpoint{
-		AuthURL: fmt.Sprint(server["authorization_endpoint"]), TokenURL: fmt.Sprint(server["token_endpoint"]), AuthStyle: oauth2.AuthStyleInParams,
+		AuthURL: fmt.Sprint(server["authorization_endpoint"]), TokenURL: fmt.Sprint(server["token_endpoint"]),
+		AuthStyle: oauth2.AuthStyleInParams,
 	}}
 	verifier := oauth2.GenerateVerifier()
 	address := cfg.AuthCodeURL("the state", oauth2.S256ChallengeOption(verifier), oauth2.SetAuthURLParam("resource", s.BaseURL+"/mcp"))
@@ -147,7 +149,10 @@ func TestOAuthGoClient(t *testing.T) {
 		click("button[value=approve]"), read("chosen", "h1"), // nothing is chosen yet, so the browser keeps the page
 		click("input[name=organization][value='"+s.OrgID+"']"), click("button[value=approve]"), awaitPage(program.callback), read("back", "h1"))
 	got := walk(t, []string{s.BaseURL, strings.TrimSuffix(program.callback, "/callback")}, steps...)
-	for _, want := range []string{name, "127.0.0.1", "OAuth first", "OAuth second", "The program chose this name itself", "Everything that you"} {
+	for _, want := range []string{
+		name, "127.0.0.1", "OAuth first", "OAuth second", "The program chose this name itself",
+		"Everything that you",
+	} {
 		if !strings.Contains(fmt.Sprint(got.Seen["page"]), want) {
 			t.Errorf("the page does not show %q: %v", want, got.Seen["page"])
 		}
@@ -160,7 +165,8 @@ func TestOAuthGoClient(t *testing.T) {
 		t.Errorf("%v", answer)
 	}
 	token, err := cfg.Exchange(t.Context(), answer.Get("code"), oauth2.VerifierOption(verifier))
-	if err != nil || !token.Valid() || token.RefreshToken == "" || time.Until(token.Expiry) > time.Hour || time.Until(token.Expiry) < 50*time.Minute {
+	if err != nil || !token.Valid() || token.RefreshToken == "" || time.Until(token.Expiry) > time.Hour ||
+		time.Until(token.Expiry) < 50*time.Minute {
 		t.Fatalf("%+v %v", token, err)
 	}
 
@@ -210,7 +216,10 @@ func TestOAuthGoClient(t *testing.T) {
 	}); res.StatusCode != 403 {
 		t.Errorf("another organization: %d %s", res.StatusCode, body)
 	}
-	if res, body := atMCP(t, s, "/mcp", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token.RefreshToken) }); res.StatusCode != 401 ||
+	if res, body := atMCP(t, s, "/mcp", func(r *http.Request) {
+		r.Header.Set("Authorization",
+			"Bearer "+token.RefreshToken)
+	}); res.StatusCode != 401 ||
 		!strings.Contains(res.Header.Get("WWW-Authenticate"), `error="invalid_token"`) {
 		t.Errorf("a refresh token: %d %s", res.StatusCode, body)
 	}
@@ -240,7 +249,10 @@ func TestOAuthGoClient(t *testing.T) {
 	if !strings.Contains(fmt.Sprint(got.Seen["before"]), name) || strings.Contains(fmt.Sprint(got.Seen["after"]), name) {
 		t.Errorf("connected: %v, disconnected: %v", got.Seen["before"], got.Seen["after"])
 	}
-	if res, _ := atMCP(t, s, "/mcp", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+fresh.AccessToken) }); res.StatusCode != 401 {
+	if res, _ := atMCP(t, s, "/mcp", func(r *http.Request) {
+		r.Header.Set("Authorization",
+			"Bearer "+fresh.AccessToken)
+	}); res.StatusCode != 401 {
 		t.Errorf("after the disconnection: %d", res.StatusCode)
 	}
 	expired = *fresh
@@ -256,7 +268,8 @@ func TestOAuthGoClient(t *testing.T) {
 			t.Errorf("the audit log lacks %q: %s", want, entries)
 		}
 	}
-	if others := fmt.Sprint(restClient{t, first, first.APIKey}.call("GET", "/v2/audit_log?limit=50", "", 200)["data"]); strings.Contains(others, "oauth_grant") {
+	if others := fmt.Sprint(restClient{t, first, first.APIKey}.call("GET", "/v2/audit_log?limit=50", "",
+		200)["data"]); strings.Contains(others, "oauth_grant") {
 		t.Errorf("the other organization's audit log: %s", others)
 	}
 }
@@ -299,7 +312,8 @@ func TestOAuthTypeScriptSDK(t *testing.T) {
 		}
 		back := u.Query().Get("redirect_uri")
 		steps := append([]step{open(last.Authorize), awaitPage(s.BaseURL + "/login")}, signInSteps(s.AdminEmail, s.AdminPassword)...)
-		steps = append(steps, awaitPage(s.BaseURL+"/oauth/authorize?"), look("consent-one"), read("page", ".card"), click("button[value=approve]"), awaitPage(back))
+		steps = append(steps, awaitPage(s.BaseURL+"/oauth/authorize?"), look("consent-one"), read("page", ".card"),
+			click("button[value=approve]"), awaitPage(back))
 		got := walk(t, []string{s.BaseURL, strings.TrimSuffix(back, "/callback")}, steps...)
 		if !strings.Contains(fmt.Sprint(got.Seen["page"]), "TypeScript <b>SDK</b>") {
 			t.Errorf("%v", got.Seen)
@@ -310,7 +324,8 @@ func TestOAuthTypeScriptSDK(t *testing.T) {
 	}
 	d := last.Done
 	for name, want := range map[string]any{
-		"refused": true, "state": "a state", "iss": s.BaseURL, "error": false, "again": false, "rotated": true, "expires": 3600.0, "scope": "*", "revoked": 200.0, "ended": true,
+		"refused": true, "state": "a state", "iss": s.BaseURL, "error": false, "again": false, "rotated": true, "expires": 3600.0, "scope": "*",
+		"revoked": 200.0, "ended": true,
 		"visits": 2.0, "registered": true,
 	} {
 		if d[name] != want {

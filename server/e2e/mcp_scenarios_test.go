@@ -212,7 +212,8 @@ func TestMCPScenarios(t *testing.T) {
 	starts := map[string]time.Time{}
 	for _, f := range (demo.Config{}).Faults(yesterday, yesterday.Add(24*time.Hour)) {
 		starts[f.Name] = f.Start
-		cmd := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--hours", "1.33", "--until", f.Start.Add(faultLasts).Format(time.RFC3339), "--output", "json", "--seed", "7")
+		cmd := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--hours", "1.33", "--until", f.Start.Add(faultLasts).Format(time.RFC3339),
+			"--output", "json", "--seed", "7")
 		cmd.Env = append(cmd.Environ(), "SVC_INGEST_KEY="+p.PrivateKey)
 		if out, err := cmd.Output(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -247,29 +248,68 @@ func TestMCPScenarios(t *testing.T) {
 		{
 			"incident_triage", demo.FaultRelease, "",
 			[]string{"find_incidents", "diagnose_service", "find_slow_traces", "inspect_trace"},
-			[]string{`### 1\. catalog: \S+T\d\d:\d\d:00Z to .+\n- Likely cause \(release, confidence \d+ %\): Release 4\.\d+\.0 of catalog`, release, `catalog: SELECT product_variants, \d+ times, \d+ ms together`},
+			[]string{
+				`### 1\. catalog: \S+T\d\d:\d\d:00Z to .+\n- Likely cause \(release, confidence \d+ %\): Release 4\.\d+\.0 of catalog`, release,
+				`catalog: SELECT product_variants, \d+ times, \d+ ms together`,
+			},
 		},
-		{"incident_triage", demo.FaultErrors, "", []string{"find_incidents", "diagnose_service", "error_detail", "inspect_trace"}, []string{`### 1\. cart: .+\n- Likely cause \(error, confidence \d+ %\): A new error: error TypeError in cart`, thrown, `Top frame: src/cart\.js:Cart\.total`, `Versions: 5\.`}},
+		{
+			"incident_triage", demo.FaultErrors, "",
+			[]string{"find_incidents", "diagnose_service", "error_detail", "inspect_trace"},
+			[]string{
+				`### 1\. cart: .+\n- Likely cause \(error, confidence \d+ %\): A new error: error TypeError in cart`, thrown,
+				`Top frame: src/cart\.js:Cart\.total`, `Versions: 5\.`,
+			},
+		},
 		{
 			"incident_triage", demo.FaultDependency, "",
 			[]string{"find_incidents", "diagnose_service", "error_detail", "inspect_trace"},
-			[]string{`### 1\. payments: .+\n- Likely cause \(dependency, `, dependency, `no answer from api\.payfast\.example within 3000 ms`, `attempt 3 of 3 failed`},
+			[]string{
+				`### 1\. payments: .+\n- Likely cause \(dependency, `, dependency, `no answer from api\.payfast\.example within 3000 ms`,
+				`attempt 3 of 3 failed`,
+			},
 		},
-		{"incident_triage", demo.FaultLogs, "", []string{"find_incidents", "diagnose_service", "mine_log_patterns", "search_logs"}, []string{`### 1\. inventory: .+\n- Likely cause \(logs, `, flood, `(?m)^\| new \| 1\d{4} \| 0 \| WARN \| inventory \|`}},
+		{
+			"incident_triage", demo.FaultLogs, "",
+			[]string{"find_incidents", "diagnose_service", "mine_log_patterns", "search_logs"},
+			[]string{`### 1\. inventory: .+\n- Likely cause \(logs, `, flood, `(?m)^\| new \| 1\d{4} \| 0 \| WARN \| inventory \|`},
+		},
 		{
 			"latency_analysis", demo.FaultRelease, "",
 			[]string{"find_slow_traces", "get_service_top_operations", "compare_periods", "inspect_trace"},
-			[]string{release, `(?m)^\| edge-gateway \| GET /api/products/\{id\} \| [1-9]\d\d \| \d\d(\.\d+)? \|`, `(?m)^\| GET /products/\{id\} \| [1-9]\d\d \|`, `catalog: SELECT product_variants, \d+ times`},
+			[]string{
+				release, `(?m)^\| edge-gateway \| GET /api/products/\{id\} \| [1-9]\d\d \| \d\d(\.\d+)? \|`,
+				`(?m)^\| GET /products/\{id\} \| [1-9]\d\d \|`, `catalog: SELECT product_variants, \d+ times`,
+			},
 		},
 		{
 			"latency_analysis", demo.FaultDependency, "",
 			[]string{"find_slow_traces", "get_service_top_operations", "compare_periods", "inspect_trace"},
-			[]string{dependency, `(?m)^\| edge-gateway \| POST /api/checkout \| \d{4} \| \d{3} \|`, `(?m)^\| payments \| POST \| 30\d\d \| 3\d(\.\d+)? % \|`},
+			[]string{
+				dependency, `(?m)^\| edge-gateway \| POST /api/checkout \| \d{4} \| \d{3} \|`,
+				`(?m)^\| payments \| POST \| 30\d\d \| 3\d(\.\d+)? % \|`,
+			},
 		},
-		{"debug_errors", demo.FaultErrors, "", []string{"find_errors", "error_detail", "inspect_trace", "compare_periods"}, []string{thrown, `Top frame: src/cart\.js:Cart\.total`, `First seen: \S+T13:0[56]:`}},
-		{"debug_errors", demo.FaultDependency, "", []string{"find_errors", "error_detail", "inspect_trace", "compare_periods"}, []string{dependency, `Top frame: shop\.payments\.PayfastClient\.post`}},
-		{"debug_errors", demo.FaultLogs, "", []string{"find_errors", "compare_periods", "mine_log_patterns"}, []string{`No error is clearly more frequent`, flood}},
-		{"debug_errors", demo.FaultLogs, "inventory", []string{"find_errors", "compare_periods", "mine_log_patterns"}, []string{`No span failed`, flood}},
+		{
+			"debug_errors", demo.FaultErrors, "",
+			[]string{"find_errors", "error_detail", "inspect_trace", "compare_periods"},
+			[]string{thrown, `Top frame: src/cart\.js:Cart\.total`, `First seen: \S+T13:0[56]:`},
+		},
+		{
+			"debug_errors", demo.FaultDependency, "",
+			[]string{"find_errors", "error_detail", "inspect_trace", "compare_periods"},
+			[]string{dependency, `Top frame: shop\.payments\.PayfastClient\.post`},
+		},
+		{
+			"debug_errors", demo.FaultLogs, "",
+			[]string{"find_errors", "compare_periods", "mine_log_patterns"},
+			[]string{`No error is clearly more frequent`, flood},
+		},
+		{
+			"debug_errors", demo.FaultLogs, "inventory",
+			[]string{"find_errors", "compare_periods", "mine_log_patterns"},
+			[]string{`No span failed`, flood},
+		},
 	} {
 		t.Run(strings.TrimSuffix(c.prompt+"/"+c.fault+"/"+c.service, "/"), func(t *testing.T) {
 			from, to := starts[c.fault].Format(time.RFC3339), starts[c.fault].Add(faultLasts).Format(time.RFC3339)

@@ -104,7 +104,8 @@ func TestMCPTools(t *testing.T) {
 	other := railwaytest.New(t)
 	other.AddWorkspace("ws_acme", "Acme", "shop")
 	other.Token(railwayToken, "ws_acme")
-	p := testkit.StartProcess(t, t.TempDir()+"/data", append(appFlags(source.hub), "--vercel-url", platform.URL, "--railway-url", other.URL)...)
+	p := testkit.StartProcess(t, t.TempDir()+"/data", append(appFlags(source.hub), "--vercel-url", platform.URL, "--railway-url",
+		other.URL)...)
 	source.serve(&p.Server)
 	source.connect()
 	restClient{t, &p.Server, p.APIKey}.call("POST", railwayPath+"/connect", fmt.Sprintf(`{"token":%q}`, railwayToken), 200)
@@ -181,7 +182,8 @@ func checkLink(t *testing.T, name, text string, r toolResult) {
 	hasPage := name != "list_toolsets" && name != "send_svc_feedback"
 	// These results have an address of their own as url.
 	own := slices.Contains([]string{"link_pull_request", "create_scrape_target", "update_scrape_target"}, name)
-	if hasPage != strings.Contains(link, "/o/") || err != nil || hasPage && !own && r.field(t, "url") != link || address.Host == "" && hasPage {
+	if hasPage != strings.Contains(link, "/o/") || err != nil || hasPage && !own && r.field(t, "url") != link || address.Host == "" &&
+		hasPage {
 		t.Errorf("the address for people is %q in the text and %v in the structured content (%v)", link, r.field(t, "url"), err)
 	}
 	if raw, err := json.Marshal(r.StructuredContent); err == nil {
@@ -220,7 +222,11 @@ func unknownNames(t *testing.T, call func(string, map[string]any) toolResult) {
 		{"query_data", args{"source": "product_events", "kind": "timeseries", "event_name": "add to cart"}, "added to cart"},
 		{"query_funnel", args{"steps_json": []any{"product viewed", "add to cart"}}, "added to cart"},
 		{"query_funnel", args{"steps_json": []any{args{"event_name": "product vieved"}}}, "product viewed"},
-		{"query_data", args{"source": "metrics", "kind": "timeseries", "metric_name": "http.server.request.duraton"}, "http.server.request.duration"},
+		{
+			"query_data",
+			args{"source": "metrics", "kind": "timeseries", "metric_name": "http.server.request.duraton"},
+			"http.server.request.duration",
+		},
 	} {
 		r := call(c.tool, c.args)
 		if tag, _ := r.field(t, "_tag").(string); !r.IsError || tag == "" || !strings.Contains(r.Content[0].Text, `"`+c.want+`"`) {
@@ -326,14 +332,19 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 	widget := func(id string) args {
 		return args{
 			"id": id, "visualization": "chart", "display": args{"title": "Spans"}, "layout": args{"x": 0, "y": 0, "w": 6, "h": 4},
-			"data_source": args{"kind": "raw_sql", "sql": "SELECT toStartOfMinute(Timestamp) AS t, count() AS spans FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY t ORDER BY t"},
+			"data_source": args{"kind": "raw_sql", "sql": "SELECT toStartOfMinute(Timestamp) AS t, count() AS spans FROM spans WHERE $__orgFilter " +
+				"AND $__timeFilter(Timestamp) GROUP BY t ORDER BY t"},
 		}
 	}
 	whole := args{"name": "Tools", "widgets_json": []any{widget("a"), widget("b")}, "time_range_json": args{"type": "relative", "value": "1h"}}
 	dashboard := must("create_dashboard", whole).field(t, "dashboard", "id")
 	doomed := must("create_dashboard", whole).field(t, "dashboard", "id")
-	rule := must("create_alert_rule", args{"name": "Rule of a test", "destination_ids": []any{}, "template": "high_error_rate"}).field(t, "rule", "id")
-	target := must("create_scrape_target", args{"name": "Nodes of a test", "url": "https://nodes.example.com/metrics", "enabled": false}).field(t, "id")
+	rule := must("create_alert_rule", args{"name": "Rule of a test", "destination_ids": []any{}, "template": "high_error_rate"}).field(t,
+		"rule", "id")
+	target := must("create_scrape_target", args{
+		"name": "Nodes of a test", "url": "https://nodes.example.com/metrics",
+		"enabled": false,
+	}).field(t, "id")
 	investigation := must("start_investigation", args{"title": "An investigation of a test"}).field(t, "id")
 	steps := []any{args{"kind": "page", "page_path": "/"}, args{"kind": "page", "page_path": "/cart"}}
 	minute := time.Now().UTC().Add(-15 * time.Minute).Format(time.RFC3339)
@@ -346,49 +357,111 @@ func toolArguments(t *testing.T, call func(string, map[string]any) toolResult) m
 		"read_source_file":         {{"repository": "acme/shop", "path": "big.txt"}, {"repository": "acme/shop", "path": "logo.png"}},
 		"ci_runs":                  {{"repository": "acme/shop", "branch": "main"}},
 		"compare_commits":          {{"repository": "acme/shop", "base": "main", "head": "main"}},
-		"list_services":            {{}}, "diagnose_service": {{"service": "checkout"}}, "get_service_top_operations": {{"service": "checkout", "metric": "p95_duration"}}, "service_map": {{}, {"service": "checkout"}},
+		"list_services":            {{}}, "diagnose_service": {{"service": "checkout"}},
+		"get_service_top_operations": {{"service": "checkout", "metric": "p95_duration"}}, "service_map": {{}, {"service": "checkout"}},
 		"compare_periods":     {{"around_time": minute}, {}},
-		"start_investigation": {{"title": "checkout is slow", "question": "Since the sale?", "issue_id": issue}}, "get_investigation": {{"investigation_id": investigation}, {}, {"status": "investigating"}},
-		"add_finding":          {{"investigation_id": investigation, "text": "p95 rose", "value": 612.5, "unit": "ms", "tool": "find_slow_traces", "arguments": args{"service": "checkout"}}, {"investigation_id": investigation, "text": "no deployment"}},
-		"update_investigation": {{"investigation_id": investigation, "status": "diagnosed", "conclusion": "The new release.", "assignee": "night shift"}},
-		"list_releases":        {{}, {"service": "catalog", "limit": 3}},
-		"create_marker":        {{"kind": "flag", "title": "new-cart on", "service": "cart", "at": minute}, {"kind": "note", "title": "sale begins"}},
-		"find_incidents":       {{}, {"service": "checkout", "environment": "production"}},
-		"explain_difference":   {{}, {"selected": "duration > 100ms", "where": "service.name = checkout"}, {"signal": "logs"}, {"other_end": minute}},
-		"explore_attributes":   {{"source": "traces"}, {"source": "traces", "key": "http.request.method"}, {"source": "services"}, {"source": "logs"}, {"source": "metrics"}},
-		"list_metrics":         {{}, {"metric_type": "histogram"}},
-		"search_traces":        {{}, {"service": "checkout", "limit": 200}, {"service": "checkout", "min_duration_ms": 80_000_000}}, "find_slow_traces": {{}, {"service": "checkout"}}, "inspect_trace": {{"trace_id": trace}, {"trace_id": trace, "errors_only": true}},
-		"inspect_span": {{"trace_id": trace, "span_id": span}}, "search_logs": {{}, {"severity": "error", "limit": 200}, {"search": "nobody says this"}}, "mine_log_patterns": {{}},
-		"query_data": {{"source": "traces", "kind": "timeseries", "metric": "p95_duration", "group_by": "service"}, {"source": "logs", "kind": "breakdown", "group_by": "severity"}, {"source": "product_events", "kind": "breakdown"}},
-		"run_sql":    {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}}, "describe_warehouse_tables": {{}, {"table": "spans"}},
-		"find_errors": {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}, {"issue_id": issue}},
-		"list_error_issues":       {{}, {"severity": "unset", "kind": "error", "compact": false, "by_severity": true, "last_seen_after": "2026-01-01T00:00:00Z"}},
-		"list_error_issue_events": {{"issue_id": issue}}, "list_error_incidents": {{}, {"issue_id": issue}}, "claim_error_issue": {{"issue_id": issue, "lease_duration_seconds": 60}},
-		"comment_on_error_issue": {{"issue_id": issue, "body": "Seen.", "kind": "agent_note"}}, "set_issue_severity": {{"issue_id": issue, "severity": "low", "note": "by a test"}},
-		"propose_fix": {{"issue_id": issue, "patch_summary": "Retry", "pr_url": "https://github.com/acme/shop/pull/7"}}, "link_pull_request": {{"issue_id": issue, "pull_request_url": "https://github.com/acme/shop/pull/8"}},
-		"release_error_issue": {{"issue_id": issue, "note": "done"}}, "transition_error_issue": {{"issue_id": issue, "to_state": "triage"}}, "register_agent": {{"name": "Agent of a test", "model": "m", "capabilities": []any{"go"}}},
+		"start_investigation": {{"title": "checkout is slow", "question": "Since the sale?", "issue_id": issue}},
+		"get_investigation":   {{"investigation_id": investigation}, {}, {"status": "investigating"}},
+		"add_finding": {{
+			"investigation_id": investigation, "text": "p95 rose", "value": 612.5, "unit": "ms", "tool": "find_slow_traces",
+			"arguments": args{"service": "checkout"},
+		}, {"investigation_id": investigation, "text": "no deployment"}},
+		"update_investigation": {{
+			"investigation_id": investigation, "status": "diagnosed", "conclusion": "The new release.",
+			"assignee": "night shift",
+		}},
+		"list_releases": {{}, {"service": "catalog", "limit": 3}},
+		"create_marker": {
+			{"kind": "flag", "title": "new-cart on", "service": "cart", "at": minute},
+			{"kind": "note", "title": "sale begins"},
+		},
+		"find_incidents": {{}, {"service": "checkout", "environment": "production"}},
+		"explain_difference": {
+			{},
+			{"selected": "duration > 100ms", "where": "service.name = checkout"},
+			{"signal": "logs"},
+			{"other_end": minute},
+		},
+		"explore_attributes": {
+			{"source": "traces"},
+			{"source": "traces", "key": "http.request.method"},
+			{"source": "services"},
+			{"source": "logs"},
+			{"source": "metrics"},
+		},
+		"list_metrics":     {{}, {"metric_type": "histogram"}},
+		"search_traces":    {{}, {"service": "checkout", "limit": 200}, {"service": "checkout", "min_duration_ms": 80_000_000}},
+		"find_slow_traces": {{}, {"service": "checkout"}}, "inspect_trace": {{"trace_id": trace}, {"trace_id": trace, "errors_only": true}},
+		"inspect_span": {{"trace_id": trace, "span_id": span}}, "search_logs": {
+			{},
+			{"severity": "error", "limit": 200},
+			{"search": "nobody says this"},
+		}, "mine_log_patterns": {{}},
+		"query_data": {
+			{"source": "traces", "kind": "timeseries", "metric": "p95_duration", "group_by": "service"},
+			{"source": "logs", "kind": "breakdown", "group_by": "severity"},
+			{"source": "product_events", "kind": "breakdown"},
+		},
+		"run_sql":                   {{"sql": "SELECT ServiceName, count() AS spans FROM spans WHERE $__orgFilter GROUP BY ServiceName"}},
+		"describe_warehouse_tables": {{}, {"table": "spans"}},
+		"find_errors":               {{}}, "error_detail": {{"fingerprint": fingerprint, "include_timeseries": true}, {"issue_id": issue}},
+		"list_error_issues": {{}, {
+			"severity": "unset", "kind": "error", "compact": false, "by_severity": true,
+			"last_seen_after": "2026-01-01T00:00:00Z",
+		}},
+		"list_error_issue_events": {{"issue_id": issue}}, "list_error_incidents": {{}, {"issue_id": issue}},
+		"claim_error_issue":      {{"issue_id": issue, "lease_duration_seconds": 60}},
+		"comment_on_error_issue": {{"issue_id": issue, "body": "Seen.", "kind": "agent_note"}},
+		"set_issue_severity":     {{"issue_id": issue, "severity": "low", "note": "by a test"}},
+		"propose_fix":            {{"issue_id": issue, "patch_summary": "Retry", "pr_url": "https://github.com/acme/shop/pull/7"}},
+		"link_pull_request":      {{"issue_id": issue, "pull_request_url": "https://github.com/acme/shop/pull/8"}},
+		"release_error_issue":    {{"issue_id": issue, "note": "done"}}, "transition_error_issue": {{"issue_id": issue, "to_state": "triage"}},
+		"register_agent":                   {{"name": "Agent of a test", "model": "m", "capabilities": []any{"go"}}},
 		"update_error_notification_policy": {{"enabled": false, "min_occurrence_count": 5}},
-		"list_alert_rules":                 {{}, {"signal_type": "error_rate", "enabled_only": true, "services": []any{"checkout"}}}, "get_alert_rule": {{"rule_id": rule}},
-		"preview_alert_rule":   {{"rule_id": rule}, {"signal_type": "throughput", "comparator": "lt", "threshold": 1, "start_time": "now-2h"}},
-		"create_alert_rule":    {{"name": "Further rule of a test", "destination_ids": []any{}, "signal_type": "apdex", "comparator": "lt", "threshold": 0.5}},
+		"list_alert_rules":                 {{}, {"signal_type": "error_rate", "enabled_only": true, "services": []any{"checkout"}}},
+		"get_alert_rule":                   {{"rule_id": rule}},
+		"preview_alert_rule": {{"rule_id": rule}, {
+			"signal_type": "throughput", "comparator": "lt", "threshold": 1,
+			"start_time": "now-2h",
+		}},
+		"create_alert_rule": {{
+			"name": "Further rule of a test", "destination_ids": []any{}, "signal_type": "apdex", "comparator": "lt",
+			"threshold": 0.5,
+		}},
 		"update_alert_rule":    {{"rule_id": rule, "threshold": 0.2, "enabled": false}, {"rule_ids": []any{"*"}, "severity": "critical"}},
 		"delete_alert_rule":    {{"rule_id": rule, "confirm": true}},
 		"list_alert_incidents": {{}, {"status": "open", "severity": "warning"}}, "get_incident_timeline": {{}, {"rule_id": rule}},
 		"list_alert_checks":       {{"rule_id": rule}, {"rule_id": rule, "status": "healthy", "limit": 2}},
 		"list_alert_destinations": {{}, {"type": "webhook", "enabled_only": true}},
-		"list_dashboards":         {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}}, "inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
-		"create_scrape_target": {{"name": "Further nodes of a test", "url": "https://nodes.example.com/metrics", "labels_json": `{"region":"eu"}`, "enabled": false}},
-		"update_scrape_target": {{"scrape_target_id": target, "scrape_interval_seconds": 60, "enabled": false}}, "delete_scrape_target": {{"scrape_target_id": target, "confirm": true}},
-		"list_toolsets": {{}}, "delete_dashboard": {{"dashboard_id": doomed, "confirm": true}},
+		"list_dashboards":         {{}}, "get_dashboard": {{"dashboard_id": dashboard}}, "describe_dashboard_schema": {{}, {"section": "units"}},
+		"inspect_chart_data": {{"dashboard_id": dashboard, "widget_id": "a"}},
+		"create_scrape_target": {{
+			"name": "Further nodes of a test", "url": "https://nodes.example.com/metrics", "labels_json": `{"region":"eu"}`,
+			"enabled": false,
+		}},
+		"update_scrape_target": {{"scrape_target_id": target, "scrape_interval_seconds": 60, "enabled": false}},
+		"delete_scrape_target": {{"scrape_target_id": target, "confirm": true}},
+		"list_toolsets":        {{}}, "delete_dashboard": {{"dashboard_id": doomed, "confirm": true}},
 		"create_dashboard": {whole}, "update_dashboard": {{"dashboard_id": dashboard, "description": "By a test"}},
-		"add_dashboard_widget":    {{"dashboard_id": dashboard, "visualization": "chart", "title": "More", "data_source_json": widget("c")["data_source"]}},
-		"update_dashboard_widget": {{"dashboard_id": dashboard, "widget_id": "a", "patch_json": args{"display": args{"title": "Changed"}}}},
-		"remove_dashboard_widget": {{"dashboard_id": dashboard, "widget_id": "b"}}, "reorder_dashboard_widgets": {{"dashboard_id": dashboard, "layouts_json": []any{args{"i": "a", "x": 0, "y": 8, "w": 12, "h": 4}}}},
+		"add_dashboard_widget": {{
+			"dashboard_id": dashboard, "visualization": "chart", "title": "More",
+			"data_source_json": widget("c")["data_source"],
+		}},
+		"update_dashboard_widget":   {{"dashboard_id": dashboard, "widget_id": "a", "patch_json": args{"display": args{"title": "Changed"}}}},
+		"remove_dashboard_widget":   {{"dashboard_id": dashboard, "widget_id": "b"}},
+		"reorder_dashboard_widgets": {{"dashboard_id": dashboard, "layouts_json": []any{args{"i": "a", "x": 0, "y": 8, "w": 12, "h": 4}}}},
 		"replace_dashboard_widgets": {{"dashboard_id": dashboard, "widgets_json": []any{widget("a")}}},
-		"search_sessions":           {{}}, "get_session_transcript": {{"session_id": replay}}, "get_session_traces": {{"session_id": replay}}, "list_product_events": {{}}, "query_funnel": {{"steps_json": steps}},
-		"list_agent_sessions": {{}, {"agents": []any{"nobody"}}, {"sort_by": "cost", "cost_min": 0, "search": "order"}}, "get_agent_session": {{"session_id": session}},
-		"get_agent_session_transcript": {{"session_id": session}, {"session_id": session, "failed_only": true, "limit": 3}}, "get_agent_tools_overview": {{}, {"tool": "track_shipment"}},
-		"get_agent_tool_error": {{"tool": tool, "fingerprint": failure}}, "audit_setup": {{}, {"include_passing": true}},
-		"get_instrumentation_recommendations": {{}, {"status": "all", "include_coverage": true}}, "send_svc_feedback": {{"kind": "praise", "impact": "minor", "summary": "Works", "reason": "A test", "agent_type": "ci"}},
+		"search_sessions":           {{}}, "get_session_transcript": {{"session_id": replay}}, "get_session_traces": {{"session_id": replay}},
+		"list_product_events": {{}}, "query_funnel": {{"steps_json": steps}},
+		"list_agent_sessions":          {{}, {"agents": []any{"nobody"}}, {"sort_by": "cost", "cost_min": 0, "search": "order"}},
+		"get_agent_session":            {{"session_id": session}},
+		"get_agent_session_transcript": {{"session_id": session}, {"session_id": session, "failed_only": true, "limit": 3}},
+		"get_agent_tools_overview":     {{}, {"tool": "track_shipment"}},
+		"get_agent_tool_error":         {{"tool": tool, "fingerprint": failure}}, "audit_setup": {{}, {"include_passing": true}},
+		"get_instrumentation_recommendations": {{}, {"status": "all", "include_coverage": true}},
+		"send_svc_feedback": {{
+			"kind": "praise", "impact": "minor", "summary": "Works", "reason": "A test",
+			"agent_type": "ci",
+		}},
 	}
 }

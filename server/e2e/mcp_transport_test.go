@@ -28,22 +28,26 @@ func TestMCPTransport(t *testing.T) {
 		}
 	}
 	for _, version := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
-		res, text := atMCP(t, s, "/mcp", with(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"e2e","version":"1"}}}`))
+		res, text := atMCP(t, s, "/mcp", with(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+version+
+			`","capabilities":{},"clientInfo":{"name":"e2e","version":"1"}}}`))
 		var got map[string]any
 		if err := json.Unmarshal([]byte(text), &got); err != nil || res.StatusCode != 200 || at(got, "result", "protocolVersion") != version ||
 			at(got, "result", "serverInfo", "name") != "svc-observability" || res.Header.Get("Mcp-Session-Id") != "" {
 			t.Errorf("initialize %s: %d %s", version, res.StatusCode, text)
 		}
-		if res, text := atMCP(t, s, "/mcp", with("", "MCP-Protocol-Version", version)); res.StatusCode != 200 || !strings.Contains(text, "list_services") {
+		if res, text := atMCP(t, s, "/mcp", with("", "MCP-Protocol-Version", version)); res.StatusCode != 200 ||
+			!strings.Contains(text, "list_services") {
 			t.Errorf("tools/list %s: %d %s", version, res.StatusCode, text)
 		}
 	}
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"e2e","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
-	res, text := atMCP(t, s, "/mcp", with(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover"))
+	res, text := atMCP(t, s, "/mcp", with(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+meta+`}}`, "MCP-Protocol-Version",
+		"2026-07-28", "Mcp-Method", "server/discover"))
 	if res.StatusCode != 200 || !strings.Contains(text, "2026-07-28") || !strings.Contains(text, "svc-observability") {
 		t.Errorf("server/discover: %d %s", res.StatusCode, text)
 	}
-	res, text = atMCP(t, s, "/mcp", with(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+meta+`}}`, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call"))
+	res, text = atMCP(t, s, "/mcp", with(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{`+meta+`}}`, "MCP-Protocol-Version",
+		"2026-07-28", "Mcp-Method", "tools/call"))
 	if res.StatusCode != 400 {
 		t.Errorf("a method that the header does not name: %d %s", res.StatusCode, text)
 	}
@@ -54,7 +58,10 @@ func TestMCPTransport(t *testing.T) {
 	}
 	// A script of an allowed origin may call, and may read the answer and the reason of a refusal. A script of another origin may
 	// not.
-	for origin, allowed := range map[string]string{"http://localhost:6274": "http://localhost:6274", s.BaseURL: s.BaseURL, "https://evil.example": ""} {
+	for origin, allowed := range map[string]string{
+		"http://localhost:6274": "http://localhost:6274", s.BaseURL: s.BaseURL,
+		"https://evil.example": "",
+	} {
 		res, text := atMCP(t, s, "/mcp", func(r *http.Request) {
 			r.Method = http.MethodOptions
 			r.Header.Set("Origin", origin)
@@ -62,8 +69,9 @@ func TestMCPTransport(t *testing.T) {
 			r.Header.Set("Access-Control-Request-Headers", "authorization,content-type,mcp-method,mcp-protocol-version")
 		})
 		h := res.Header
-		if h.Get("Access-Control-Allow-Origin") != allowed || (res.StatusCode == 204) != (allowed != "") || allowed != "" && (h.Get("Access-Control-Allow-Headers") != "Authorization, *" ||
-			h.Get("Access-Control-Allow-Methods") != "POST" || h.Get("Vary") != "Origin" || h.Get("Access-Control-Allow-Credentials") != "") {
+		if h.Get("Access-Control-Allow-Origin") != allowed || (res.StatusCode == 204) != (allowed != "") || allowed != "" &&
+			(h.Get("Access-Control-Allow-Headers") != "Authorization, *" ||
+				h.Get("Access-Control-Allow-Methods") != "POST" || h.Get("Vary") != "Origin" || h.Get("Access-Control-Allow-Credentials") != "") {
 			t.Errorf("preflight from %s: %d %v %s", origin, res.StatusCode, h, text)
 		}
 		res, _ = atMCP(t, s, "/mcp", func(r *http.Request) { r.Header.Set("Origin", origin) })
@@ -90,7 +98,8 @@ func TestMCPTransport(t *testing.T) {
 		}
 		body, err := io.ReadAll(res.Body)
 		_ = res.Body.Close()
-		if err != nil || res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(res.Header.Get("Cache-Control"), "max-age=3600") ||
+		if err != nil || res.StatusCode != 200 || res.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			!strings.Contains(res.Header.Get("Cache-Control"), "max-age=3600") ||
 			!strings.Contains(string(body), s.BaseURL+"/mcp") || first != "" && first != string(body) {
 			t.Errorf("%s: %d %v %s", path, res.StatusCode, res.Header, body)
 		}

@@ -41,7 +41,8 @@ func (b *messenger) install(by restClient, body string) string {
 func (b *messenger) connect() string {
 	b.t.Helper()
 	got := b.admin.get(b.install(b.session(), "{}"))
-	if got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"), "/settings/integrations?integration="+b.id+"&result=connected") {
+	if got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"),
+		"/settings/integrations?integration="+b.id+"&result=connected") {
 		b.t.Fatalf("connect: %d %s\n%s", got.StatusCode, got.Header.Get("Location"), got.text)
 	}
 	b.until("the channels are read", func() bool { return b.workspace(b.rest)["synced_at"] != nil })
@@ -94,7 +95,8 @@ func (b *messenger) names(by restClient, path string) string {
 // signature of another body.
 func (b *messenger) deliver(body string, at time.Time, forge bool) (status int, contentType, text string) {
 	b.t.Helper()
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.s.BaseURL+"/integrations/"+b.id+"/webhook", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.s.BaseURL+"/integrations/"+b.id+"/webhook",
+		strings.NewReader(body))
 	if err != nil {
 		b.t.Fatal(err)
 	}

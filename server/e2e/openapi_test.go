@@ -49,7 +49,8 @@ func TestOpenAPIClients(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "OpenAPI clients")
 	createKey(t, s, "traces:read")
 	keys := restClient{t, s, s.APIKey}
-	keys.call("POST", "/v2/dashboards", `{"name":"One","time_range":{"type":"relative","value":"7d"},"widgets":[`+statWidget("a", 0)+`,`+statWidget("b", 4)+`]}`, 200)
+	keys.call("POST", "/v2/dashboards", `{"name":"One","time_range":{"type":"relative","value":"7d"},"widgets":[`+statWidget("a", 0)+`,`+
+		statWidget("b", 4)+`]}`, 200)
 	keys.call("POST", "/v2/dashboards", `{"name":"Two"}`, 200)
 	dir := workspace(t, "openapi-js", "openapi-fetch")
 	document := saveDocument(t, s, dir)
@@ -98,8 +99,10 @@ func TestReference(t *testing.T) {
 		return res, body.String()
 	}
 	res, page := get("/v2/docs")
-	if csp := res.Header.Get("Content-Security-Policy"); res.StatusCode != http.StatusOK || !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "script-src 'self';") || !strings.Contains(csp, "connect-src 'self';") ||
-		strings.Contains(strings.Replace(csp, "style-src 'self' 'unsafe-inline'", "", 1), "unsafe") { // styles alone may be inline: Scalar writes its own
+	if csp := res.Header.Get("Content-Security-Policy"); res.StatusCode != http.StatusOK || !strings.Contains(csp, "default-src 'none'") ||
+		!strings.Contains(csp, "script-src 'self';") || !strings.Contains(csp, "connect-src 'self';") ||
+		// styles alone may be inline: Scalar writes its own
+		strings.Contains(strings.Replace(csp, "style-src 'self' 'unsafe-inline'", "", 1), "unsafe") {
 		t.Fatalf("%d with policy %q", res.StatusCode, csp)
 	}
 	references := regexp.MustCompile(`(?:src|href)="(docs/[^"]+)"`).FindAllStringSubmatch(page, -1)

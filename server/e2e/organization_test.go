@@ -29,7 +29,10 @@ func TestOrganizationEdit(t *testing.T) {
 	if got := other.call("PATCH", "/v2/organization", `{"slug":"`+slug+`"}`, 400); at(got, "error", "param") != "slug" {
 		t.Errorf("a slug that is taken: %v", got)
 	}
-	for _, body := range []string{`{"name":null}`, `{"name":" "}`, `{"slug":"No Good"}`, `{"id":"org_x"}`, `{"created_at":"2020-01-01T00:00:00Z"}`} {
+	for _, body := range []string{
+		`{"name":null}`, `{"name":" "}`, `{"slug":"No Good"}`, `{"id":"org_x"}`,
+		`{"created_at":"2020-01-01T00:00:00Z"}`,
+	} {
 		if got := c.call("PATCH", "/v2/organization", body, 400); tagOf(got) != "@svc/http/v2/InvalidRequestError" {
 			t.Errorf("%s: %v", body, got)
 		}
@@ -50,7 +53,8 @@ func TestInvitationsAndMembers(t *testing.T) {
 
 	made := admin.call("POST", "/v2/organization/invitations", `{"email":"`+email+`"}`, 200)
 	link, err := url.Parse(fmt.Sprint(made["link"]))
-	if err != nil || !strings.HasPrefix(link.String(), s.BaseURL+"/invite/svc_iv_") || made["role"] != "org:member" || made["status"] != "pending" {
+	if err != nil || !strings.HasPrefix(link.String(), s.BaseURL+"/invite/svc_iv_") || made["role"] != "org:member" ||
+		made["status"] != "pending" {
 		t.Fatalf("invitation: %v", made)
 	}
 	token := strings.TrimPrefix(link.Path, "/invite/")
@@ -70,7 +74,8 @@ func TestInvitationsAndMembers(t *testing.T) {
 	accept(admin.key, fmt.Sprintf(`{"token":%q}`, token), 403) // for another address
 	accept("", fmt.Sprintf(`{"token":"svc_iv_none","email":%q,"password":%q}`, email, password), 404)
 	joined := accept("", good, 200)
-	if at(joined, "organization", "id") != s.OrgID || at(joined, "organization", "role") != "org:member" || at(joined, "user", "name") != "Ada" {
+	if at(joined, "organization", "id") != s.OrgID || at(joined, "organization", "role") != "org:member" ||
+		at(joined, "user", "name") != "Ada" {
 		t.Errorf("joined: %v", joined)
 	}
 	if got := accept("", good, 404); tagOf(got) != "@svc/http/errors/InvitationNotFoundError" {
@@ -80,7 +85,8 @@ func TestInvitationsAndMembers(t *testing.T) {
 	member := restClient{t, s, signIn(t, s, email, password, s.OrgID)}
 
 	list := admin.call("GET", "/v2/organization/members", "", 200)
-	if rows, _ := list["data"].([]any); len(rows) != 2 || at(rows[0], "id") != me || at(rows[1], "id") != ada || at(rows[1], "role") != "org:member" {
+	if rows, _ := list["data"].([]any); len(rows) != 2 || at(rows[0], "id") != me || at(rows[1], "id") != ada ||
+		at(rows[1], "role") != "org:member" {
 		t.Errorf("members: %v", list)
 	}
 	for method, path := range map[string]string{
@@ -141,7 +147,10 @@ func TestInvitationsAndMembers(t *testing.T) {
 	if got := restricted.call("POST", "/v2/organization/invitations", `{}`, 403); tagOf(got) != "@svc/http/v2/InsufficientScopeError" {
 		t.Errorf("a restricted key invites: %v", got)
 	}
-	for action, want := range map[string]int{"invitation.created": 3, "invitation.accepted": 2, "invitation.revoked": 1, "member.role_changed": 1, "member.removed": 1} {
+	for action, want := range map[string]int{
+		"invitation.created": 3, "invitation.accepted": 2, "invitation.revoked": 1,
+		"member.role_changed": 1, "member.removed": 1,
+	} {
 		log := member.call("GET", "/v2/audit_log?action="+action, "", 200)
 		if entries, _ := log["data"].([]any); len(entries) != want {
 			t.Errorf("%s: %d entries, want %d", action, len(entries), want)
@@ -177,7 +186,8 @@ func TestOrganizationDelete(t *testing.T) {
 	for _, table := range strings.Split(sql(`SELECT arrayStringConcat(groupArray(concat(name, if(engine LIKE '%MergeTree' AND engine NOT IN ('MergeTree', 'ReplicatedMergeTree'), ' FINAL', ''))), ';')
 		FROM system.tables WHERE database = 'svc' AND engine LIKE '%MergeTree' AND name IN (SELECT table FROM system.columns WHERE database = 'svc' AND name = 'OrgId')`), ";") {
 		name, _, _ := strings.Cut(table, " ")
-		parts = append(parts, fmt.Sprintf("SELECT '%s' AS t, count() AS n FROM `%s`%s WHERE OrgId = 'ORG'", name, name, strings.TrimPrefix(table, name)))
+		parts = append(parts, fmt.Sprintf("SELECT '%s' AS t, count() AS n FROM `%s`%s WHERE OrgId = 'ORG'", name, name,
+			strings.TrimPrefix(table, name)))
 	}
 	if len(parts) < 10 {
 		t.Fatalf("only %d tables were found: %s", len(parts), parts)
@@ -200,7 +210,8 @@ func TestOrganizationDelete(t *testing.T) {
 	// The last of these are still in the queue when the organization is deleted.
 	send := func(key string) int {
 		t.Helper()
-		body := `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"` + fmt.Sprint(time.Now().UnixNano()) + `","body":{"stringValue":"late"}}]}]}]}`
+		body := `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"` + fmt.Sprint(time.Now().UnixNano()) +
+			`","body":{"stringValue":"late"}}]}]}]}`
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.IngestURL+"/v1/logs", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

@@ -78,7 +78,8 @@ func checkAnswers(tb testing.TB, r *loadtest.Report) {
 		tb.Errorf("%s: %d requests without an answer: %v", r.Run, r.Failed, r.Failure)
 	}
 	for answer, n := range r.Answers {
-		known := strings.HasPrefix(answer, "429 ") || strings.HasPrefix(answer, "503 ") || answer == "Unavailable" || answer == "ResourceExhausted"
+		known := strings.HasPrefix(answer, "429 ") || strings.HasPrefix(answer, "503 ") || answer == "Unavailable" ||
+			answer == "ResourceExhausted"
 		if !known || strings.HasSuffix(answer, loadtest.WithoutRetry) {
 			tb.Errorf("%s: %d times %q", r.Run, n, answer)
 		}
@@ -113,7 +114,11 @@ func TestOverload(t *testing.T) {
 		tag  string
 	}{
 		{"share of the organization", []string{"--queue-max-bytes", "4MiB", "--queue-segment-bytes", "256KiB"}, "@svc/ingest/OrgQueueThrottled"},
-		{"queue as a whole", []string{"--queue-max-bytes", "1MiB", "--queue-max-bytes-per-org", "1MiB", "--queue-segment-bytes", "64KiB"}, "@svc/ingest/ExportLaneBackpressure"},
+		{
+			"queue as a whole",
+			[]string{"--queue-max-bytes", "1MiB", "--queue-max-bytes-per-org", "1MiB", "--queue-segment-bytes", "64KiB"},
+			"@svc/ingest/ExportLaneBackpressure",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"), c.args...)

@@ -59,11 +59,13 @@ func TestPagesInBrowser(t *testing.T) {
 		open(link), read("offer", ".card p"), look("invite"),
 		fill("input[name=name]", "Grace"), fill("input[name=password]", "a long enough one"), click("main form.fields button"),
 		awaitPage(s.BaseURL+"/"), open(s.BaseURL+"/programs"), read("hello", "h1"), look("home"),
-		open(s.BaseURL+"/account"), fill("input[name=current_password]", "a long enough one"), fill("input[name=new_password]", "another long one"),
+		open(s.BaseURL+"/account"), fill("input[name=current_password]", "a long enough one"),
+		fill("input[name=new_password]", "another long one"),
 		click("main form.fields button"), read("changed", ".notice"), look("account"),
 		open(link), read("used", ".alert"), look("invite-used"),
 		open(s.BaseURL+"/cli"), look("cli-enter"), fill("input[name=code]", "bcdf ghjk"), click("main form button"), read("unknown", ".alert"),
-		open(waiting.page), read("code", ".bigcode"), look("cli-confirm"), click("button[value=approve]"), read("confirmed", "h1"), look("cli-done"),
+		open(waiting.page), read("code", ".bigcode"), look("cli-confirm"), click("button[value=approve]"), read("confirmed", "h1"),
+		look("cli-done"),
 		open(s.BaseURL+"/programs"), click("header button"), awaitPage(s.BaseURL+"/login"), read("out", "h1"),
 		// A page that needs a session leads back to itself.
 		open(s.BaseURL+"/cli?code=BCDF-GHJK"), awaitPage(s.BaseURL+"/login?next="),
@@ -74,7 +76,8 @@ func TestPagesInBrowser(t *testing.T) {
 		script("cookies", "document.cookie"))
 	got := walk(t, []string{s.BaseURL}, steps...)
 	for name, want := range map[string]string{
-		"refused": "is wrong", "offer": "an administrator", "hello": "Hello, Grace", "changed": "Your password was changed", "used": "does not exist", "unknown": "is unknown", "code": waiting.code,
+		"refused": "is wrong", "offer": "an administrator", "hello": "Hello, Grace", "changed": "Your password was changed",
+		"used": "does not exist", "unknown": "is unknown", "code": waiting.code,
 		"confirmed": "Confirmed", "out": "Sign in",
 	} {
 		if !strings.Contains(fmt.Sprint(got.Seen[name]), want) {
@@ -165,7 +168,8 @@ func TestOIDCInBrowser(t *testing.T) {
 			issuer, register := startProvider(t, claims)
 			s := testkit.Start(t, func(c *config.Config) {
 				c.OIDC = config.OIDC{
-					Issuer: issuer, ClientID: "svc", ClientSecret: "the secret of the client", Scopes: []string{"openid", "email", "profile"}, Label: "Acme SSO",
+					Issuer: issuer, ClientID: "svc", ClientSecret: "the secret of the client", Scopes: []string{"openid", "email", "profile"},
+					Label:            "Acme SSO",
 					JoinOrganization: "default", JoinDomains: []string{"joins.example"},
 				}
 			})
@@ -191,12 +195,14 @@ func TestOIDCInBrowser(t *testing.T) {
 			register(s.BaseURL + "/login/oidc/callback")
 
 			// This person is unknown.
-			got := walk(t, allowed, append(start("stranger@example.com"), awaitPage(s.BaseURL), read("stranger", ".alert"), look("oidc-stranger"))...)
+			got := walk(t, allowed, append(start("stranger@example.com"), awaitPage(s.BaseURL), read("stranger", ".alert"),
+				look("oidc-stranger"))...)
 			if !strings.Contains(fmt.Sprint(got.Seen["stranger"]), "No account has the address stranger@example.com") {
 				t.Errorf("a stranger: %v", got.Seen)
 			}
 			// An invited person joins with the provider, then signs in with it, and is the same user.
-			steps := append([]step{open(invite(`{"email":"ada@example.com"}`)), look("oidc-invite"), click("button[name=with]")}, atProvider("ada@example.com")...)
+			steps := append([]step{open(invite(`{"email":"ada@example.com"}`)), look("oidc-invite"), click("button[name=with]")},
+				atProvider("ada@example.com")...)
 			got = walk(t, allowed, append(steps, awaitPage(s.BaseURL+"/"), open(s.BaseURL+"/programs"), read("hello", "h1"))...)
 			if got.Seen["hello"] != "Hello, ada at the provider" {
 				t.Errorf("invited: %v at %s", got.Seen, got.URL)
@@ -222,12 +228,14 @@ func TestOIDCInBrowser(t *testing.T) {
 				t.Errorf("an unverified address: %v", got.Seen)
 			}
 			// The rule of the operator.
-			got = walk(t, allowed, append(start("new@joins.example"), awaitPage(s.BaseURL+"/cli"), open(s.BaseURL+"/programs"), read("role", ".pill"))...)
+			got = walk(t, allowed, append(start("new@joins.example"), awaitPage(s.BaseURL+"/cli"), open(s.BaseURL+"/programs"),
+				read("role", ".pill"))...)
 			if got.Seen["role"] != "member" {
 				t.Errorf("joined by rule: %v at %s", got.Seen, got.URL)
 			}
 			// The person cancels at the provider.
-			got = walk(t, allowed, open(s.BaseURL+"/login"), click(with), awaitPage(issuer), click("button[name=abort]"), awaitPage(s.BaseURL), read("cancelled", ".alert"))
+			got = walk(t, allowed, open(s.BaseURL+"/login"), click(with), awaitPage(issuer), click("button[name=abort]"), awaitPage(s.BaseURL),
+				read("cancelled", ".alert"))
 			if !strings.Contains(fmt.Sprint(got.Seen["cancelled"]), "cancelled") {
 				t.Errorf("cancelled: %v", got.Seen)
 			}
@@ -246,7 +254,8 @@ func TestOIDCInBrowser(t *testing.T) {
 				}
 			}
 			started := v.post("/login", "/login/oidc")
-			if started.StatusCode != 200 || !strings.Contains(started.text, "code_challenge_method=S256") || !strings.Contains(started.text, "nonce=") {
+			if started.StatusCode != 200 || !strings.Contains(started.text, "code_challenge_method=S256") ||
+				!strings.Contains(started.text, "nonce=") {
 				t.Errorf("the way to the provider: %d %s", started.StatusCode, started.text)
 			}
 			if p := v.get("/login/oidc/callback?code=a&state=wrong"); p.StatusCode != 400 {

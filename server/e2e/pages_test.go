@@ -32,7 +32,11 @@ func newVisitor(t *testing.T, base string) *visitor {
 		t.Fatal(err)
 	}
 	return &visitor{t: t, base: base, header: http.Header{}, http: http.Client{
-		Jar: jar, Transport: http.DefaultClient.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Jar: jar, Transport: http.DefaultClient.Transport, CheckRedirect: func(*http.Request,
+			[]*http.Request,
+		) error {
+			return http.ErrUseLastResponse
+		},
 	}}
 }
 
@@ -117,7 +121,10 @@ func TestPageHeaders(t *testing.T) {
 	out, in := newVisitor(t, s.BaseURL), newVisitor(t, s.BaseURL)
 	in.signIn(s.AdminEmail, s.AdminPassword)
 	for _, v := range []*visitor{out, in} {
-		for _, path := range []string{"/programs", "/login", "/logout", "/login/oidc", "/login/oidc/callback", "/invite/svc_iv_x", "/cli", "/cli?code=BBBB-BBBB", "/account"} {
+		for _, path := range []string{
+			"/programs", "/login", "/logout", "/login/oidc", "/login/oidc/callback", "/invite/svc_iv_x", "/cli",
+			"/cli?code=BBBB-BBBB", "/account",
+		} {
 			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "DELETE"} {
 				got := v.send(method, path, nil)
 				h := got.Header
@@ -135,7 +142,8 @@ func TestPageHeaders(t *testing.T) {
 						t.Errorf("%s %s: the policy %q lacks %s", method, path, policy, want)
 					}
 				}
-				if strings.Contains(policy, "script-src") || strings.Contains(policy, "unsafe") || strings.Contains(got.text, "<script") || strings.Contains(got.text, " style=") {
+				if strings.Contains(policy, "script-src") || strings.Contains(policy, "unsafe") || strings.Contains(got.text, "<script") ||
+					strings.Contains(got.text, " style=") {
 					t.Errorf("%s %s: a script or an inline style: %s", method, path, policy)
 				}
 				if got.StatusCode == 405 && h.Get("Allow") == "" {
@@ -151,7 +159,8 @@ func TestPageHeaders(t *testing.T) {
 	if css == nil {
 		t.Fatal("no style sheet")
 	}
-	if got := out.get(css[1]); got.StatusCode != 200 || !strings.Contains(got.Header.Get("Cache-Control"), "immutable") || strings.Contains(got.text, "url(") || strings.Contains(got.text, "@import") {
+	if got := out.get(css[1]); got.StatusCode != 200 || !strings.Contains(got.Header.Get("Cache-Control"), "immutable") ||
+		strings.Contains(got.text, "url(") || strings.Contains(got.text, "@import") {
 		t.Errorf("style sheet: %d %v", got.StatusCode, got.Header)
 	}
 	if got := out.send(http.MethodPatch, "/", nil); got.StatusCode != 405 || !strings.Contains(got.Header.Get("Vary"), "Accept") {
@@ -172,7 +181,8 @@ func TestPageSession(t *testing.T) {
 		t.Errorf("the first page without a session: %d %s", got.StatusCode, got.Header.Get("Location"))
 	}
 	wrong := v.post("/login", "/login", "email", s.AdminEmail, "password", "wrong <b>")
-	if wrong.StatusCode != 401 || !strings.Contains(wrong.text, "is wrong") || strings.Contains(wrong.text, "wrong <b>") || wrong.cookie("session") != nil {
+	if wrong.StatusCode != 401 || !strings.Contains(wrong.text, "is wrong") || strings.Contains(wrong.text, "wrong <b>") ||
+		wrong.cookie("session") != nil {
 		t.Errorf("a wrong password: %d %s", wrong.StatusCode, wrong.text)
 	}
 	unknown := v.post("/login", "/login", "email", "nobody@example.com", "password", "wrong <b>")
@@ -181,7 +191,8 @@ func TestPageSession(t *testing.T) {
 	}
 	in := v.post("/login", "/login", "email", s.AdminEmail, "password", s.AdminPassword)
 	c := in.cookie("session")
-	if in.StatusCode != 303 || c == nil || c.Name != "svc_session" || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" || c.Secure || c.MaxAge < 29*24*3600 {
+	if in.StatusCode != 303 || c == nil || c.Name != "svc_session" || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" ||
+		c.Domain != "" || c.Secure || c.MaxAge < 29*24*3600 {
 		t.Fatalf("signed in: %d %+v", in.StatusCode, c)
 	}
 	home := v.get("/programs")
@@ -209,7 +220,8 @@ func TestPageSession(t *testing.T) {
 	}
 	second := sessionOf(t, v)
 	outPage := v.post("/programs", "/logout")
-	if outPage.StatusCode != 303 || outPage.Header.Get("Location") != "/login" || outPage.cookie("session") == nil || outPage.cookie("session").MaxAge >= 0 {
+	if outPage.StatusCode != 303 || outPage.Header.Get("Location") != "/login" || outPage.cookie("session") == nil ||
+		outPage.cookie("session").MaxAge >= 0 {
 		t.Errorf("sign-out: %d %v", outPage.StatusCode, outPage.Header)
 	}
 	if status, _ := as(t, s, second, "", "GET", "/v2/session", ""); status != 401 {
@@ -292,7 +304,10 @@ func TestPageForms(t *testing.T) {
 	if got := v.get("/"); got.StatusCode != 303 {
 		t.Errorf("after the sign-out: %d", got.StatusCode)
 	}
-	if got := v.send(http.MethodPost, "/login", url.Values{"form_token": {token}, "email": {s.AdminEmail}, "password": {s.AdminPassword}}); got.StatusCode != 403 {
+	if got := v.send(http.MethodPost, "/login", url.Values{
+		"form_token": {token}, "email": {s.AdminEmail},
+		"password": {s.AdminPassword},
+	}); got.StatusCode != 403 {
 		t.Errorf("a form of before the sign-out: %d", got.StatusCode)
 	}
 	big := url.Values{"email": {strings.Repeat("x", 100<<10)}}
@@ -308,8 +323,10 @@ func TestPageNext(t *testing.T) {
 		"/cli?code=BCDF-GHJK": "/cli?code=BCDF-GHJK", "/v2/docs": "/v2/docs", "/a%20b": "/a%20b", "/x#y": "/x",
 		"": "/", "https://evil.example": "/", "//evil.example": "/", "///evil.example": "/", "/\\evil.example": "/", "\\\\evil.example": "/",
 		"/%09/evil.example": "/", "/\t/evil.example": "/", "/..//evil.example": "/evil.example", "/.//evil.example/%2e%2e": "/",
-		"javascript:alert(1)": "/", "http:/evil.example": "/", "evil.example": "/", "/%5cevil.example": "/", "/%2f%2fevil.example": "/evil.example",
-		"/login": "/", "/login/oidc/callback?code=1": "/", "/logout": "/", "/./login": "/", "@evil.example": "/", "/\r\nSet-Cookie: a=b": "/",
+		"javascript:alert(1)": "/", "http:/evil.example": "/", "evil.example": "/", "/%5cevil.example": "/",
+		"/%2f%2fevil.example": "/evil.example",
+		"/login":              "/", "/login/oidc/callback?code=1": "/", "/logout": "/", "/./login": "/", "@evil.example": "/",
+		"/\r\nSet-Cookie: a=b": "/",
 	} {
 		v := newVisitor(t, s.BaseURL)
 		form := v.get("/login?" + url.Values{"next": {next}}.Encode())
@@ -344,7 +361,10 @@ func TestPageHTTPS(t *testing.T) {
 		t.Fatalf("cookie: %+v", c)
 	}
 	v.header = http.Header{"Cookie": {c.Name + "=" + c.Value}, "Origin": {"https://svc.example.test"}}
-	got := v.send(http.MethodPost, "/login", url.Values{"form_token": {formToken.FindStringSubmatch(shown.text)[1]}, "email": {s.AdminEmail}, "password": {s.AdminPassword}})
+	got := v.send(http.MethodPost, "/login", url.Values{
+		"form_token": {formToken.FindStringSubmatch(shown.text)[1]}, "email": {s.AdminEmail},
+		"password": {s.AdminPassword},
+	})
 	if c := got.cookie("session"); got.StatusCode != 303 || c == nil || c.Name != "__Host-svc_session" || !c.Secure {
 		t.Errorf("sign-in behind a proxy: %d %+v", got.StatusCode, c)
 	}
@@ -389,7 +409,8 @@ func TestInvitationPage(t *testing.T) {
 	if status != 200 || preview["organization_name"] != "Invitation <page>" || preview["role"] != "org:admin" || preview["email"] != email {
 		t.Errorf("preview: %d %v", status, preview)
 	}
-	if status, got := as(t, s, "", "", "POST", "/v2/organization/invitations/preview", `{"token":"svc_iv_none"}`); status != 404 || tagOf(got) != "@svc/http/errors/InvitationNotFoundError" {
+	if status, got := as(t, s, "", "", "POST", "/v2/organization/invitations/preview", `{"token":"svc_iv_none"}`); status != 404 ||
+		tagOf(got) != "@svc/http/errors/InvitationNotFoundError" {
 		t.Errorf("preview of nothing: %d %v", status, got)
 	}
 	v := newVisitor(t, s.BaseURL)
@@ -402,7 +423,8 @@ func TestInvitationPage(t *testing.T) {
 	if got := v.post(path, path, "email", email, "password", "short"); got.StatusCode != 400 || !strings.Contains(got.text, "at least 10") {
 		t.Errorf("a short password: %d", got.StatusCode)
 	}
-	if got := v.post(path, path, "email", "eve@example.com", "password", "a long enough one"); got.StatusCode != 403 || !strings.Contains(got.text, "another email address") {
+	if got := v.post(path, path, "email", "eve@example.com", "password", "a long enough one"); got.StatusCode != 403 ||
+		!strings.Contains(got.text, "another email address") {
 		t.Errorf("another address: %d", got.StatusCode)
 	}
 	joined := v.post(path, path, "email", email, "password", "a long enough one", "name", "Ada")
@@ -436,7 +458,8 @@ func TestInvitationPage(t *testing.T) {
 	}
 	// A link for anybody who has it, and a person who has an account and is not signed in.
 	third := invite(`{}`)
-	if got := newVisitor(t, s.BaseURL).post(third, third, "email", s.AdminEmail, "password", "not the password"); got.StatusCode != 401 || !strings.Contains(got.text, "the password is wrong") {
+	if got := newVisitor(t, s.BaseURL).post(third, third, "email", s.AdminEmail, "password", "not the password"); got.StatusCode != 401 ||
+		!strings.Contains(got.text, "the password is wrong") {
 		t.Errorf("a wrong password: %d", got.StatusCode)
 	}
 	known := newVisitor(t, s.BaseURL)

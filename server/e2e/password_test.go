@@ -50,7 +50,8 @@ func TestChangePassword(t *testing.T) {
 		t.Errorf("the password of before: %d %v", status, got)
 	}
 	entries := restClient{t, s, s.APIKey}.call("GET", "/v2/audit_log?action=user.password_changed", "", 200)
-	if list, _ := entries["data"].([]any); len(list) != 1 || at(list[0], "actor_type") != "user" || strings.Contains(fmt.Sprint(entries), "long enough") {
+	if list, _ := entries["data"].([]any); len(list) != 1 || at(list[0], "actor_type") != "user" ||
+		strings.Contains(fmt.Sprint(entries), "long enough") {
 		t.Errorf("audit log: %v", entries)
 	}
 
@@ -68,7 +69,8 @@ func TestChangePassword(t *testing.T) {
 		{"a long enough one", "", "Enter your current password", 400},
 		{"a long enough one", "the third one of all", "Your password was changed. You are signed out of one other session.", 200},
 	} {
-		if got := v.post("/account", "/account", "current_password", tc.present, "new_password", tc.next); got.StatusCode != tc.status || !strings.Contains(got.text, tc.says) {
+		if got := v.post("/account", "/account", "current_password", tc.present, "new_password", tc.next); got.StatusCode != tc.status ||
+			!strings.Contains(got.text, tc.says) {
 			t.Errorf("%v: %d %s", tc, got.StatusCode, got.text)
 		}
 	}
@@ -110,7 +112,8 @@ func TestDeletionIsKept(t *testing.T) {
 	}
 	for _, r := range rows {
 		if string(r.Org) == s.OrgID {
-			if r.By == nil || r.By.Type != "api_key" || !strings.HasPrefix(r.By.ID, "key_") || r.By.RequestID == "" || r.By.OriginIP == "" || !strings.HasPrefix(r.Name, "Deleted ") {
+			if r.By == nil || r.By.Type != "api_key" || !strings.HasPrefix(r.By.ID, "key_") || r.By.RequestID == "" || r.By.OriginIP == "" ||
+				!strings.HasPrefix(r.Name, "Deleted ") {
 				t.Errorf("%+v by %+v", r, r.By)
 			}
 			return

@@ -28,7 +28,8 @@ func TestTakePictures(t *testing.T) {
 	browser := chromium(t, true)
 	dir := npmInstall(t, "browser", "playwright-core")
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
-	if out, err := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--ingest-key", p.PrivateKey, "--hours", "3", "--seed", "7").CombinedOutput(); err != nil {
+	if out, err := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--ingest-key", p.PrivateKey, "--hours", "3", "--seed",
+		"7").CombinedOutput(); err != nil {
 		t.Fatalf("svc demo: %v\n%s", err, out)
 	}
 	waitFlushed(t, p)

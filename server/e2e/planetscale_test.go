@@ -48,11 +48,13 @@ func newPlanetscaleBench(t *testing.T, organizations ...string) *planetscaleBenc
 func (b *planetscaleBench) login() {
 	b.t.Helper()
 	start := b.session().call("POST", planetscalePath+"/connect", "{}", 200)
-	if start["object"] != "planetscale_integration.connect" || !strings.Contains(fmt.Sprint(start["redirect_url"]), "state=") || fmt.Sprint(start["state"]) == "" {
+	if start["object"] != "planetscale_integration.connect" || !strings.Contains(fmt.Sprint(start["redirect_url"]), "state=") ||
+		fmt.Sprint(start["state"]) == "" {
 		b.t.Fatalf("connect: %v", start)
 	}
 	got := b.admin.get(b.atHub(fmt.Sprint(start["redirect_url"])))
-	if got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"), "/settings/integrations?integration=planetscale&result=connected") {
+	if got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"),
+		"/settings/integrations?integration=planetscale&result=connected") {
 		b.t.Fatalf("connect: %d %s\n%s", got.StatusCode, got.Header.Get("Location"), got.text)
 	}
 }
@@ -72,10 +74,12 @@ func TestPlanetScale(t *testing.T) {
 	b.platform.AddDeployRequest(1, "old", "complete", now.Add(-40*24*time.Hour))
 	b.platform.AddEntry("branch.created", "add-index", "shop", now.Add(-2*time.Hour))
 	b.platform.AddEntry("service_token.created", "ci", "", now.Add(-2*time.Hour))
-	if got := b.status(); got["connected"] != false || got["organization"] != nil || got["metrics_auth"] != "missing" || got["scrape_target"] != nil || got["detected_permissions"] != nil {
+	if got := b.status(); got["connected"] != false || got["organization"] != nil || got["metrics_auth"] != "missing" ||
+		got["scrape_target"] != nil || got["detected_permissions"] != nil {
 		t.Errorf("before: %v", got)
 	}
-	window := fmt.Sprintf(`"start_time":%q,"end_time":%q`, now.Add(-24*time.Hour).Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))
+	window := fmt.Sprintf(`"start_time":%q,"end_time":%q`, now.Add(-24*time.Hour).Format(time.RFC3339),
+		now.Add(time.Hour).Format(time.RFC3339))
 	for _, c := range [][3]string{
 		{"GET", "/organizations", ""},
 		{"GET", "/databases", ""},
@@ -93,7 +97,8 @@ func TestPlanetScale(t *testing.T) {
 	b.login()
 	got := b.status()
 	granted, _ := got["detected_permissions"].(map[string]any)
-	if got["connected"] != true || got["pending_org_selection"] != true || got["organization"] != nil || granted["read_databases"] != true || granted["read_audit_logs"] != false ||
+	if got["connected"] != true || got["pending_org_selection"] != true || got["organization"] != nil || granted["read_databases"] != true ||
+		granted["read_audit_logs"] != false ||
 		!strings.HasPrefix(fmt.Sprint(got["connected_by_user_id"]), "user_") || got["expires_at"] == nil {
 		t.Errorf("after the login: %v", got)
 	}
@@ -102,13 +107,15 @@ func TestPlanetScale(t *testing.T) {
 		t.Errorf("organizations: %v", list)
 	}
 	for _, body := range []string{`{"organization":"nobody"}`, `{"organization":"acme","include_branches":["[x"]}`} {
-		if got := b.rest.call("POST", planetscalePath+"/select_organization", body, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
+		if got := b.rest.call("POST", planetscalePath+"/select_organization", body,
+			400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
 			t.Errorf("%s: %v", body, got)
 		}
 	}
 	got = b.rest.call("POST", planetscalePath+"/select_organization", `{"organization":"acme","exclude_branches":["preview-*"]}`, 200)
 	target, _ := got["scrape_target"].(map[string]any)
-	if got["organization"] != "acme" || got["pending_org_selection"] != false || got["metrics_auth"] != "missing" || target["enabled"] != false ||
+	if got["organization"] != "acme" || got["pending_org_selection"] != false || got["metrics_auth"] != "missing" ||
+		target["enabled"] != false ||
 		fmt.Sprint(target["exclude_branches"]) != "[preview-*]" {
 		t.Errorf("selected: %v", got)
 	}
@@ -116,17 +123,20 @@ func TestPlanetScale(t *testing.T) {
 
 	databases, _ := b.rest.call("GET", planetscalePath+"/databases", "", 200)["databases"].([]any)
 	text := fmt.Sprint(databases)
-	if len(databases) != 3 || !strings.Contains(text, "name:facts") || !strings.Contains(text, "kind:postgresql") || !strings.Contains(text, "plan:scaler_pro") ||
+	if len(databases) != 3 || !strings.Contains(text, "name:facts") || !strings.Contains(text, "kind:postgresql") ||
+		!strings.Contains(text, "plan:scaler_pro") ||
 		!strings.Contains(text, "region:us-east") || strings.Count(text, "production:true") != 3 || strings.Count(text, "ready:true") != 5 {
 		t.Errorf("databases: %s", text)
 	}
 
 	// A wrong token for metrics, then a good one: the branches that fit are scraped.
-	if got := b.rest.call("POST", planetscalePath+"/metrics_token", `{"token_id":"x","token_secret":"wrong-token"}`, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" ||
+	if got := b.rest.call("POST", planetscalePath+"/metrics_token", `{"token_id":"x","token_secret":"wrong-token"}`,
+		400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" ||
 		strings.Contains(fmt.Sprint(got), "wrong-token") {
 		t.Errorf("a wrong token: %v", got)
 	}
-	got = b.rest.call("POST", planetscalePath+"/metrics_token", fmt.Sprintf(`{"token_id":%q,"token_secret":%q}`, planetscaletest.MetricsID, planetscaletest.MetricsSecret), 200)
+	got = b.rest.call("POST", planetscalePath+"/metrics_token",
+		fmt.Sprintf(`{"token_id":%q,"token_secret":%q}`, planetscaletest.MetricsID, planetscaletest.MetricsSecret), 200)
 	target, _ = got["scrape_target"].(map[string]any)
 	if got["metrics_auth"] != "service_token" || target["enabled"] != true {
 		t.Errorf("a good token: %v", got)
@@ -165,7 +175,8 @@ func TestPlanetScale(t *testing.T) {
 	asMember := restClient{t, b.s, signIn(t, b.s, member.email, member.password, b.s.OrgID)}
 	asMember.call("GET", planetscalePath+"/databases", "", 200)
 	for _, c := range [][2]string{{"POST", "/connect"}, {"GET", "/organizations"}, {"GET", "/webhook_config"}, {"DELETE", ""}} {
-		if got := asMember.call(c[0], planetscalePath+c[1], map[bool]string{true: "{}"}[c[0] == "POST"], 403); tagOf(got) != "@svc/http/errors/IntegrationsForbiddenError" {
+		if got := asMember.call(c[0], planetscalePath+c[1], map[bool]string{true: "{}"}[c[0] == "POST"],
+			403); tagOf(got) != "@svc/http/errors/IntegrationsForbiddenError" {
 			t.Errorf("a member: %s: %v", c[1], got)
 		}
 	}
@@ -224,8 +235,10 @@ func (b *planetscaleBench) planetscaleEvents(window string, now time.Time) {
 	}
 	all, cursor := events("")
 	// The requests are those of both databases of the kind mysql, as the stand-in has one list; each counts once.
-	if len(all) != 3 || cursor != nil || all[0]["title"] != "Deploy request 42: drop-table into main" || all[0]["state"] != "queued" || all[0]["source"] != "backfill" ||
-		all[0]["category"] != "deploy_request" || all[2]["event_type"] != "branch.created" || all[2]["branch_name"] != "add-index" || all[2]["database_name"] != "shop" {
+	if len(all) != 3 || cursor != nil || all[0]["title"] != "Deploy request 42: drop-table into main" || all[0]["state"] != "queued" ||
+		all[0]["source"] != "backfill" ||
+		all[0]["category"] != "deploy_request" || all[2]["event_type"] != "branch.created" || all[2]["branch_name"] != "add-index" ||
+		all[2]["database_name"] != "shop" {
 		b.t.Errorf("events: %v", all)
 	}
 	first, cursor := events(`,"limit":2`)
@@ -243,7 +256,8 @@ func (b *planetscaleBench) planetscaleEvents(window string, now time.Time) {
 	// A delivery at the secret address makes the account read at once; a wrong token does nothing.
 	config := b.rest.call("GET", planetscalePath+"/webhook_config", "", 200)
 	address := fmt.Sprint(config["url"])
-	if config["configured"] != true || config["secret"] != nil || !strings.HasPrefix(address, b.s.BaseURL+"/integrations/planetscale/webhook/") {
+	if config["configured"] != true || config["secret"] != nil ||
+		!strings.HasPrefix(address, b.s.BaseURL+"/integrations/planetscale/webhook/") {
 		b.t.Errorf("webhook: %v", config)
 	}
 	deliver := func(address string) int {
@@ -280,7 +294,8 @@ func (b *planetscaleBench) planetscaleInsights(window string) {
 			b.t.Fatalf("insights: %v", got)
 		}
 		first, _ := data[0].(map[string]any)
-		if first["fingerprint"] != "b2" || first["total_duration_millis"] != 90.0 || first["rows_read_per_query"] != 3.5 || first["statement_type"] != nil || first["last_run_at"] == nil {
+		if first["fingerprint"] != "b2" || first["total_duration_millis"] != 90.0 || first["rows_read_per_query"] != 3.5 ||
+			first["statement_type"] != nil || first["last_run_at"] == nil {
 			b.t.Errorf("the slowest query: %v", first)
 		}
 	}
@@ -301,7 +316,8 @@ func (b *planetscaleBench) planetscaleInsights(window string) {
 			return 0
 		})
 		got := ask(fmt.Sprintf(`"database":"shop","branch":"next","limit":%d`, 1+status%20), want)
-		if want == 200 && (got["unavailable_reason"] == nil || fmt.Sprint(got["data"]) != "[]") || want == 502 && tagOf(got) != "@svc/http/errors/IntegrationsUpstreamError" {
+		if want == 200 && (got["unavailable_reason"] == nil || fmt.Sprint(got["data"]) != "[]") || want == 502 &&
+			tagOf(got) != "@svc/http/errors/IntegrationsUpstreamError" {
 			b.t.Errorf("status %d: %v", status, got)
 		}
 	}

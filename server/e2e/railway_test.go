@@ -71,18 +71,21 @@ func TestRailway(t *testing.T) {
 		}
 	}
 	hub.Fault(func(string, map[string]any) int { return 500 })
-	if got := connect(railwayToken, "", 502); tagOf(got) != "@svc/http/errors/IntegrationsUpstreamError" || strings.Contains(fmt.Sprint(got), "words of") {
+	if got := connect(railwayToken, "", 502); tagOf(got) != "@svc/http/errors/IntegrationsUpstreamError" ||
+		strings.Contains(fmt.Sprint(got), "words of") {
 		t.Errorf("a fault: %v", got)
 	}
 	hub.Fault(nil)
 
 	// The token of an account with a workspace, then that of the workspace itself: the same account.
 	id := connect("token-of-an-account", "acme", 200)["integration_id"]
-	if p := connect(railwayToken, "", 200); p["integration_id"] != id || p["account"] != "Acme" || p["external_account_id"] != "ws_acme" || p["name"] != "Railway" {
+	if p := connect(railwayToken, "", 200); p["integration_id"] != id || p["account"] != "Acme" || p["external_account_id"] != "ws_acme" ||
+		p["name"] != "Railway" {
 		t.Errorf("connected: %v", p)
 	}
 	p := sync()
-	if p["projects"] != 3.0 || p["deployments"] != 3.0 || p["resources_seen"] != 19.0 || p["error"] != nil || fmt.Sprint(p["environment_errors"]) != "[]" {
+	if p["projects"] != 3.0 || p["deployments"] != 3.0 || p["resources_seen"] != 19.0 || p["error"] != nil ||
+		fmt.Sprint(p["environment_errors"]) != "[]" {
 		t.Errorf("synchronized: %v", p)
 	}
 	const all = "dep_3,docs,web,staging,building dep_2,shop,worker,staging,error dep_1,shop,web,production,ready"
@@ -90,7 +93,8 @@ func TestRailway(t *testing.T) {
 		t.Errorf("deployments: %s", got)
 	}
 	first, _ := rest.call("GET", railwayPath+"/deployments?project_id=prj_docs", "", 200)["data"].([]any)
-	if got := fmt.Sprint(first); !strings.Contains(got, "commit_sha:beefdep_3") || !strings.Contains(got, "branch:main") || !strings.Contains(got, "url:https://dep-3.up.railway.app") {
+	if got := fmt.Sprint(first); !strings.Contains(got, "commit_sha:beefdep_3") || !strings.Contains(got, "branch:main") ||
+		!strings.Contains(got, "url:https://dep-3.up.railway.app") {
 		t.Errorf("a deployment: %s", got)
 	}
 	projects := fmt.Sprint(rest.call("GET", railwayPath+"/projects", "", 200)["data"])
@@ -107,7 +111,8 @@ func TestRailway(t *testing.T) {
 			return 0
 		})
 		p := sync()
-		if got := fmt.Sprint(p["environment_errors"]); p["error"] != nil || !strings.Contains(got, "shop, staging") || !strings.Contains(got, says) || strings.Contains(got, "words of") {
+		if got := fmt.Sprint(p["environment_errors"]); p["error"] != nil || !strings.Contains(got, "shop, staging") ||
+			!strings.Contains(got, says) || strings.Contains(got, "words of") {
 			t.Errorf("fault %d in one environment: %v", fault, p)
 		}
 	}

@@ -37,7 +37,8 @@ func TestRegions(t *testing.T) {
 		want := corpus.Outcome{Status: http.StatusOK, GRPC: codes.OK}
 		message := ""
 		if c.status != http.StatusOK {
-			want, message = corpus.Unauthorized, "it belongs to another region. This is the region "+map[*testkit.Process]string{us: "us", eu: "eu"}[c.at]
+			want, message = corpus.Unauthorized, "it belongs to another region. This is the region "+
+				map[*testkit.Process]string{us: "us", eu: "eu"}[c.at]
 		}
 		for _, path := range []string{"/v1/traces", "/v1/logs", "/v1/metrics", "/v1/events", "/v1/sessionReplays/meta", "/v1/sessionEvents"} {
 			one := corpus.Case{Path: path, Want: want, Message: message}
@@ -79,7 +80,8 @@ func TestRegions(t *testing.T) {
 	if code := us.Stop(t); code != 0 {
 		t.Errorf("exit code %d\n%s", code, us.Log())
 	}
-	out, err := testkit.Command(t, "serve", "--data-dir", dir, "--region", "eu", "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", "--otlp-grpc-addr", "127.0.0.1:0").CombinedOutput()
+	out, err := testkit.Command(t, "serve", "--data-dir", dir, "--region", "eu", "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0",
+		"--otlp-grpc-addr", "127.0.0.1:0").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "the database belongs to another region: us, not eu") {
 		t.Errorf("eu on the data of us: %v\n%s", err, out)
 	}

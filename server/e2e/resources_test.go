@@ -79,11 +79,13 @@ func TestCustomIngestKeyLife(t *testing.T) {
 	expect(secret, "/v1/logs", 403)
 
 	read := c.call("GET", path, "", 200)
-	if _, has := read["secret"]; has || read["name"] != "edge" || read["enabled"] != true || read["rate_limit_per_second"] != 1000.0 || read["expires_at"] != "2099-01-01T00:00:00Z" {
+	if _, has := read["secret"]; has || read["name"] != "edge" || read["enabled"] != true || read["rate_limit_per_second"] != 1000.0 ||
+		read["expires_at"] != "2099-01-01T00:00:00Z" {
 		t.Errorf("read: %v", read)
 	}
 	changed := c.call("PATCH", path, `{"allowed_signals":["logs","metrics"],"description":null,"rate_limit_per_second":null,"expires_at":null}`, 200)
-	if changed["description"] != nil || changed["rate_limit_per_second"] != nil || changed["expires_at"] != nil || changed["name"] != "edge" || changed["updated_at"] == nil {
+	if changed["description"] != nil || changed["rate_limit_per_second"] != nil || changed["expires_at"] != nil || changed["name"] != "edge" ||
+		changed["updated_at"] == nil {
 		t.Errorf("changed: %v", changed)
 	}
 	expect(secret, "/v1/traces", 403)
@@ -132,7 +134,8 @@ func TestCustomIngestKeyLife(t *testing.T) {
 			t.Errorf("the audit log holds a secret: %v", entry)
 		}
 	}
-	if len(actions) != 6 || actions[0] != "ingest_key.deleted by api_key from 127.0.0.1" || actions[5] != "ingest_key.created by api_key from 127.0.0.1" {
+	if len(actions) != 6 || actions[0] != "ingest_key.deleted by api_key from 127.0.0.1" ||
+		actions[5] != "ingest_key.created by api_key from 127.0.0.1" {
 		t.Errorf("audit log: %q", actions)
 	}
 }
@@ -143,7 +146,8 @@ func TestDefaultIngestKeys(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Default keys")
 	c := restClient{t, s, s.APIKey}
 	pair := c.call("GET", "/v2/ingest_keys", "", 200)
-	if pair["public_key"] != s.PublicKey || pair["private_key"] == s.PrivateKey || !strings.HasPrefix(s.PrivateKey, strings.TrimSuffix(fmt.Sprint(pair["private_key"]), "...")) {
+	if pair["public_key"] != s.PublicKey || pair["private_key"] == s.PrivateKey ||
+		!strings.HasPrefix(s.PrivateKey, strings.TrimSuffix(fmt.Sprint(pair["private_key"]), "...")) {
 		t.Errorf("pair: %v", pair)
 	}
 	rolled := c.call("POST", "/v2/ingest_keys/private/roll", "", 200)
@@ -176,10 +180,12 @@ func TestAttributeMappingAndFeedbackLife(t *testing.T) {
 	if m["enabled"] != true || m["source_key"] != "http.url.path" || m["object"] != "attribute_mapping" {
 		t.Errorf("made: %v", m)
 	}
-	if got := c.call("PATCH", path, `{"enabled":false,"operation":"copy"}`, 200); got["enabled"] != false || got["operation"] != "copy" || got["source_key"] != "http.url.path" {
+	if got := c.call("PATCH", path, `{"enabled":false,"operation":"copy"}`, 200); got["enabled"] != false || got["operation"] != "copy" ||
+		got["source_key"] != "http.url.path" {
 		t.Errorf("changed: %v", got)
 	}
-	if got := tagOf(c.call("PATCH", path, `{"target_key":"http.url.path"}`, 400)); got != "@svc/http/errors/IngestAttributeMappingValidationError" {
+	if got := tagOf(c.call("PATCH", path, `{"target_key":"http.url.path"}`,
+		400)); got != "@svc/http/errors/IngestAttributeMappingValidationError" {
 		t.Errorf("onto itself: %v", got)
 	}
 	c.call("POST", "/v2/attribute_mappings", `{"name":"second","source_context":"resource","source_key":"a","target_key":"b","operation":"copy","enabled":false}`, 200)
@@ -187,7 +193,8 @@ func TestAttributeMappingAndFeedbackLife(t *testing.T) {
 	if page["has_more"] != true || page["next_cursor"] == nil {
 		t.Errorf("first page: %v", page)
 	}
-	if rest := c.call("GET", "/v2/attribute_mappings?cursor="+fmt.Sprint(page["next_cursor"]), "", 200); rest["has_more"] != false || len(rest["data"].([]any)) != 1 {
+	if rest := c.call("GET", "/v2/attribute_mappings?cursor="+fmt.Sprint(page["next_cursor"]), "", 200); rest["has_more"] != false ||
+		len(rest["data"].([]any)) != 1 {
 		t.Errorf("second page: %v", rest)
 	}
 	if got := c.call("DELETE", path, "", 200); got["deleted"] != true {
@@ -209,19 +216,26 @@ func TestSamplingPolicyLife(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Sampling")
 	c := restClient{t, s, s.APIKey}
 	const path = "/v2/ingest_keys/sampling_policy"
-	if p := c.call("GET", path, "", 200); p["trace_sample_ratio"] != 1.0 || p["always_keep_error_spans"] != true || p["always_keep_slow_spans_ms"] != nil || p["created_at"] != nil {
+	if p := c.call("GET", path, "", 200); p["trace_sample_ratio"] != 1.0 || p["always_keep_error_spans"] != true ||
+		p["always_keep_slow_spans_ms"] != nil || p["created_at"] != nil {
 		t.Errorf("default: %v", p)
 	}
-	if p := c.call("PATCH", path, `{"trace_sample_ratio":0.25,"always_keep_slow_spans_ms":500}`, 200); p["trace_sample_ratio"] != 0.25 || p["always_keep_slow_spans_ms"] != 500.0 || p["always_keep_error_spans"] != true {
+	if p := c.call("PATCH", path, `{"trace_sample_ratio":0.25,"always_keep_slow_spans_ms":500}`, 200); p["trace_sample_ratio"] != 0.25 ||
+		p["always_keep_slow_spans_ms"] != 500.0 || p["always_keep_error_spans"] != true {
 		t.Errorf("changed: %v", p)
 	}
-	if p := c.call("PATCH", path, `{"always_keep_slow_spans_ms":null}`, 200); p["trace_sample_ratio"] != 0.25 || p["always_keep_slow_spans_ms"] != nil {
+	if p := c.call("PATCH", path, `{"always_keep_slow_spans_ms":null}`, 200); p["trace_sample_ratio"] != 0.25 ||
+		p["always_keep_slow_spans_ms"] != nil {
 		t.Errorf("cleared: %v", p)
 	}
-	for _, body := range []string{`{"trace_sample_ratio":0}`, `{"trace_sample_ratio":1.5}`, `{"trace_sample_ratio":null}`, `{"always_keep_slow_spans_ms":0}`, `{"ratio":1}`} {
+	for _, body := range []string{
+		`{"trace_sample_ratio":0}`, `{"trace_sample_ratio":1.5}`, `{"trace_sample_ratio":null}`,
+		`{"always_keep_slow_spans_ms":0}`, `{"ratio":1}`,
+	} {
 		c.call("PATCH", path, body, 400)
 	}
-	if log := c.call("GET", "/v2/audit_log?action=sampling_policy.updated&changed=trace_sample_ratio", "", 200); len(log["data"].([]any)) != 1 {
+	if log := c.call("GET", "/v2/audit_log?action=sampling_policy.updated&changed=trace_sample_ratio", "",
+		200); len(log["data"].([]any)) != 1 {
 		t.Errorf("audit log: %v", log)
 	}
 }

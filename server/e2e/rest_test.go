@@ -17,7 +17,10 @@ import (
 func TestPathsAsWritten(t *testing.T) {
 	s := testkit.Shared(t)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	for _, path := range []string{"/", "/v2", "/v2/", "/v2//api_keys", "//v2/api_keys", "/v2/../v2/api_keys", "/v2/api_keys/a%2Fb%2F..%2Fc/x", "/v2/api_keys/", "/api/keys", "/svc", "/mcp/"} {
+	for _, path := range []string{
+		"/", "/v2", "/v2/", "/v2//api_keys", "//v2/api_keys", "/v2/../v2/api_keys", "/v2/api_keys/a%2Fb%2F..%2Fc/x",
+		"/v2/api_keys/", "/api/keys", "/svc", "/mcp/",
+	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.BaseURL, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -90,7 +90,8 @@ func TestExportersRetry(t *testing.T) {
 
 func sendBatchesJS(t *testing.T, dir string, proxy *faultProxy, protocol, key, run string, batches int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", "send-batches.mjs", protocol, "http://"+proxy.Addr, run, fmt.Sprint(batches), fmt.Sprint(batchItems))
+	cmd := exec.CommandContext(t.Context(), "node", "send-batches.mjs", protocol, "http://"+proxy.Addr, run, fmt.Sprint(batches),
+		fmt.Sprint(batchItems))
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "SVC_INGEST_KEY="+key)
 	var failures bytes.Buffer
@@ -123,31 +124,56 @@ func goExportersOf(protocol, addr, key string) goExporters {
 	if protocol == "grpc" {
 		return goExporters{
 			func(ctx context.Context) (trace.SpanExporter, error) {
-				return otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(addr), otlptracegrpc.WithInsecure(), otlptracegrpc.WithHeaders(auth), otlptracegrpc.WithTimeout(limit),
-					otlptracegrpc.WithCompressor("gzip"), otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{Enabled: true, InitialInterval: initial, MaxInterval: time.Second, MaxElapsedTime: limit}))
+				return otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(addr), otlptracegrpc.WithInsecure(), otlptracegrpc.WithHeaders(auth),
+					otlptracegrpc.WithTimeout(limit),
+					otlptracegrpc.WithCompressor("gzip"), otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{
+						Enabled: true, InitialInterval: initial,
+						MaxInterval: time.Second, MaxElapsedTime: limit,
+					}))
 			},
 			func(ctx context.Context) (log.Exporter, error) {
-				return otlploggrpc.New(ctx, otlploggrpc.WithEndpoint(addr), otlploggrpc.WithInsecure(), otlploggrpc.WithHeaders(auth), otlploggrpc.WithTimeout(limit),
-					otlploggrpc.WithRetry(otlploggrpc.RetryConfig{Enabled: true, InitialInterval: initial, MaxInterval: time.Second, MaxElapsedTime: limit}))
+				return otlploggrpc.New(ctx, otlploggrpc.WithEndpoint(addr), otlploggrpc.WithInsecure(), otlploggrpc.WithHeaders(auth),
+					otlploggrpc.WithTimeout(limit),
+					otlploggrpc.WithRetry(otlploggrpc.RetryConfig{
+						Enabled: true, InitialInterval: initial, MaxInterval: time.Second,
+						MaxElapsedTime: limit,
+					}))
 			},
 			func(ctx context.Context) (metric.Exporter, error) {
-				return otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithEndpoint(addr), otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithHeaders(auth), otlpmetricgrpc.WithTimeout(limit),
-					otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{Enabled: true, InitialInterval: initial, MaxInterval: time.Second, MaxElapsedTime: limit}))
+				return otlpmetricgrpc.New(ctx, otlpmetricgrpc.WithEndpoint(addr), otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithHeaders(auth),
+					otlpmetricgrpc.WithTimeout(limit),
+					otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{
+						Enabled: true, InitialInterval: initial, MaxInterval: time.Second,
+						MaxElapsedTime: limit,
+					}))
 			},
 		}
 	}
 	return goExporters{
 		func(ctx context.Context) (trace.SpanExporter, error) {
-			return otlptracehttp.New(ctx, otlptracehttp.WithEndpoint(addr), otlptracehttp.WithInsecure(), otlptracehttp.WithHeaders(auth), otlptracehttp.WithTimeout(limit),
-				otlptracehttp.WithCompression(otlptracehttp.GzipCompression), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{Enabled: true, InitialInterval: initial, MaxInterval: time.Second, MaxElapsedTime: limit}))
+			return otlptracehttp.New(ctx, otlptracehttp.WithEndpoint(addr), otlptracehttp.WithInsecure(), otlptracehttp.WithHeaders(auth),
+				otlptracehttp.WithTimeout(limit),
+				otlptracehttp.WithCompression(otlptracehttp.GzipCompression),
+				otlptracehttp.WithRetry(otlptracehttp.RetryConfig{
+					Enabled: true, InitialInterval: initial, MaxInterval: time.Second,
+					MaxElapsedTime: limit,
+				}))
 		},
 		func(ctx context.Context) (log.Exporter, error) {
-			return otlploghttp.New(ctx, otlploghttp.WithEndpoint(addr), otlploghttp.WithInsecure(), otlploghttp.WithHeaders(auth), otlploghttp.WithTimeout(limit),
-				otlploghttp.WithRetry(otlploghttp.RetryConfig{Enabled: true, InitialInterval: initial, MaxInterval: time.Second, MaxElapsedTime: limit}))
+			return otlploghttp.New(ctx, otlploghttp.WithEndpoint(addr), otlploghttp.WithInsecure(), otlploghttp.WithHeaders(auth),
+				otlploghttp.WithTimeout(limit),
+				otlploghttp.WithRetry(otlploghttp.RetryConfig{
+					Enabled: true, InitialInterval: initial, MaxInterval: time.Second,
+					MaxElapsedTime: limit,
+				}))
 		},
 		func(ctx context.Context) (metric.Exporter, error) {
-			return otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpoint(addr), otlpmetrichttp.WithInsecure(), otlpmetrichttp.WithHeaders(auth), otlpmetrichttp.WithTimeout(limit),
-				otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{Enabled: true, InitialInterval: initial, MaxInterval: time.Second, MaxElapsedTime: limit}))
+			return otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpoint(addr), otlpmetrichttp.WithInsecure(), otlpmetrichttp.WithHeaders(auth),
+				otlpmetrichttp.WithTimeout(limit),
+				otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{
+					Enabled: true, InitialInterval: initial, MaxInterval: time.Second,
+					MaxElapsedTime: limit,
+				}))
 		},
 	}
 }
@@ -168,7 +194,8 @@ func sendBatchesGo(t *testing.T, proxy *faultProxy, protocol, key, run string, b
 			t.Error(err)
 			return
 		}
-		provider := trace.NewTracerProvider(trace.WithResource(res), trace.WithBatcher(spans, trace.WithMaxExportBatchSize(batchItems), trace.WithExportTimeout(time.Minute)))
+		provider := trace.NewTracerProvider(trace.WithResource(res),
+			trace.WithBatcher(spans, trace.WithMaxExportBatchSize(batchItems), trace.WithExportTimeout(time.Minute)))
 		for batch := range batches {
 			for i := range batchItems {
 				_, span := provider.Tracer("e2e").Start(ctx, "step", oteltrace.WithAttributes(item(batch, i)))
@@ -185,7 +212,8 @@ func sendBatchesGo(t *testing.T, proxy *faultProxy, protocol, key, run string, b
 			t.Error(err)
 			return
 		}
-		provider := log.NewLoggerProvider(log.WithResource(res), log.WithProcessor(log.NewBatchProcessor(records, log.WithExportMaxBatchSize(batchItems), log.WithExportTimeout(time.Minute))))
+		provider := log.NewLoggerProvider(log.WithResource(res), log.WithProcessor(log.NewBatchProcessor(records,
+			log.WithExportMaxBatchSize(batchItems), log.WithExportTimeout(time.Minute))))
 		for batch := range batches {
 			for i := range batchItems {
 				var rec otellog.Record
@@ -207,7 +235,8 @@ func sendBatchesGo(t *testing.T, proxy *faultProxy, protocol, key, run string, b
 				t.Error(err)
 				return
 			}
-			provider := metric.NewMeterProvider(metric.WithResource(res), metric.WithReader(metric.NewPeriodicReader(points, metric.WithInterval(time.Hour), metric.WithTimeout(time.Minute))))
+			provider := metric.NewMeterProvider(metric.WithResource(res),
+				metric.WithReader(metric.NewPeriodicReader(points, metric.WithInterval(time.Hour), metric.WithTimeout(time.Minute))))
 			if err := recordPoints(ctx, provider.Meter("e2e"), func(i int) attribute.KeyValue { return item(batch, i) }); err != nil {
 				t.Error(err)
 			}

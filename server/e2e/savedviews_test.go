@@ -25,7 +25,8 @@ func TestSavedViews(t *testing.T) {
 		t.Helper()
 		status, made := create(token, name, visibility)
 		id, _ := made["id"].(string)
-		if status != 200 || !strings.HasPrefix(id, "view_") || made["object"] != "saved_view" || made["state"] != "q=service+%3D+checkout&view=heat" {
+		if status != 200 || !strings.HasPrefix(id, "view_") || made["object"] != "saved_view" ||
+			made["state"] != "q=service+%3D+checkout&view=heat" {
 			t.Fatalf("create: %d %v", status, made)
 		}
 		return id
@@ -33,7 +34,8 @@ func TestSavedViews(t *testing.T) {
 	ids := map[string]string{
 		"private": must(owner, "Private", "private"), "shared": must(owner, "Shared", "shared"), "of a key": must(s.APIKey, "Of a key", "shared"),
 	}
-	if status, got := create(owner, "Private", "private"); status != 409 || at(got, "error", "code") != "saved_view_name_taken" || at(got, "error", "param") != "name" {
+	if status, got := create(owner, "Private", "private"); status != 409 || at(got, "error", "code") != "saved_view_name_taken" ||
+		at(got, "error", "param") != "name" {
 		t.Errorf("the same name again: %d %v", status, got)
 	}
 	if status, got := create(s.APIKey, "Mine", "private"); status != 400 || at(got, "error", "param") != "visibility" {
@@ -63,7 +65,8 @@ func TestSavedViews(t *testing.T) {
 		if status, got := as(t, s, c.token, "", "GET", path, ""); status != c.read {
 			t.Errorf("%s reads %s: %d %v", c.who, c.view, status, got)
 		}
-		if status, got := as(t, s, c.token, "", "PATCH", path, `{"description":null}`); status != c.change || status == 200 && got["description"] != nil {
+		if status, got := as(t, s, c.token, "", "PATCH", path, `{"description":null}`); status != c.change || status == 200 &&
+			got["description"] != nil {
 			t.Errorf("%s changes %s: %d %v", c.who, c.view, status, got)
 		}
 		if c.change != 200 {
@@ -131,26 +134,32 @@ func TestPreferences(t *testing.T) {
 	want := func(token, theme, trace string) {
 		t.Helper()
 		status, got := as(t, s, token, "", "GET", path, "")
-		if status != 200 || got["object"] != "preferences" || got["theme"] != theme || got["stack_trace"] != trace || (got["updated_at"] == nil) != (theme == "system") {
+		if status != 200 || got["object"] != "preferences" || got["theme"] != theme || got["stack_trace"] != trace ||
+			(got["updated_at"] == nil) != (theme == "system") {
 			t.Errorf("%d %v, want %s and %s", status, got, theme, trace)
 		}
 	}
 	want(first, "system", "pretty")
-	if status, got := as(t, s, first, "", "PATCH", path, `{"theme":"dark"}`); status != 200 || got["theme"] != "dark" || got["stack_trace"] != "pretty" {
+	if status, got := as(t, s, first, "", "PATCH", path, `{"theme":"dark"}`); status != 200 || got["theme"] != "dark" ||
+		got["stack_trace"] != "pretty" {
 		t.Errorf("%d %v", status, got)
 	}
 	if status, got := as(t, s, second, "", "PATCH", path, `{"stack_trace":"raw"}`); status != 200 || got["theme"] != "dark" {
 		t.Errorf("%d %v", status, got)
 	}
 	want(first, "dark", "raw")
-	if status, got := as(t, s, second, "", "PATCH", path, `{"time_zone":"Europe/Berlin"}`); status != 200 || got["time_zone"] != "Europe/Berlin" {
+	if status, got := as(t, s, second, "", "PATCH", path, `{"time_zone":"Europe/Berlin"}`); status != 200 ||
+		got["time_zone"] != "Europe/Berlin" {
 		t.Errorf("%d %v", status, got)
 	}
 	if status, got := as(t, s, other, "", "GET", path, ""); status != 200 || got["time_zone"] != "browser" {
 		t.Errorf("%d %v", status, got)
 	}
 	want(other, "system", "pretty")
-	for body, param := range map[string]string{`{"theme":"pink"}`: "theme", `{"theme":null}`: "theme", `{"time_zone":"Mars/Olympus"}`: "time_zone", `{"colour":"red"}`: "colour"} {
+	for body, param := range map[string]string{
+		`{"theme":"pink"}`: "theme", `{"theme":null}`: "theme",
+		`{"time_zone":"Mars/Olympus"}`: "time_zone", `{"colour":"red"}`: "colour",
+	} {
 		if status, got := as(t, s, first, "", "PATCH", path, body); status != 400 || at(got, "error", "param") != param {
 			t.Errorf("%s: %d %v", body, status, got)
 		}

@@ -33,7 +33,8 @@ func scrapedPage(n int64) []byte {
 		for i := range 7 {
 			fmt.Fprintf(&b, "latency_%d_seconds_bucket{path=\"/api/v1/orders\",le=\"%d\"} %d\n", h, i, n*int64(i))
 		}
-		fmt.Fprintf(&b, "latency_%d_seconds_bucket{path=\"/api/v1/orders\",le=\"+Inf\"} %d\nlatency_%d_seconds_sum{path=\"/api/v1/orders\"} %d\nlatency_%d_seconds_count{path=\"/api/v1/orders\"} %d\n", h, n*9, h, n, h, n*9)
+		fmt.Fprintf(&b, "latency_%d_seconds_bucket{path=\"/api/v1/orders\",le=\"+Inf\"} %d\nlatency_%d_seconds_sum{path=\"/api/v1/orders\"} "+
+			"%d\nlatency_%d_seconds_count{path=\"/api/v1/orders\"} %d\n", h, n*9, h, n, h, n*9)
 	}
 	return b.Bytes()
 }
@@ -62,14 +63,16 @@ func BenchmarkScrape(b *testing.B) {
 	}
 	for o := range organizations {
 		created, err := s.CreateOrganization(b.Context(), store.NewOrganization{
-			Name: fmt.Sprint("Organization ", o), Slug: fmt.Sprint("scraped-", o), Admin: &store.NewUser{Email: fmt.Sprintf("admin%d@example.com", o), Name: "Admin"},
+			Name: fmt.Sprint("Organization ", o), Slug: fmt.Sprint("scraped-", o),
+			Admin: &store.NewUser{Email: fmt.Sprintf("admin%d@example.com", o), Name: "Admin"},
 		})
 		if err != nil {
 			b.Fatal(err)
 		}
 		for n := range targets / organizations {
 			_, err := s.CreateScrapeTarget(b.Context(), created.Organization.ID, store.ScrapeTarget{
-				ID: uuid.Must(uuid.NewV7()), Name: fmt.Sprint("target ", n), URL: fmt.Sprintf("%s/metrics/%d", urls[(o*targets/organizations+n)%hosts], n),
+				ID: uuid.Must(uuid.NewV7()), Name: fmt.Sprint("target ", n),
+				URL:        fmt.Sprintf("%s/metrics/%d", urls[(o*targets/organizations+n)%hosts], n),
 				TargetType: store.ScrapePrometheus, AuthType: store.ScrapeAuthNone, ScrapeIntervalSeconds: 15, Enabled: true,
 				CreatedBy: created.Admin.ID, UpdatedBy: created.Admin.ID,
 			})

@@ -62,10 +62,14 @@ var scrapeFormats = map[string]string{
 func clientPages(t *testing.T) map[string]exposition {
 	t.Helper()
 	reg := prometheus.NewRegistry()
-	orders := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "shop_orders_total", Help: "Orders of the shop."}, []string{"kind", "empty"})
+	orders := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "shop_orders_total", Help: "Orders of the shop."},
+		[]string{"kind", "empty"})
 	depth := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "shop_depth", Help: "Depth."}, []string{"queue"})
 	latency := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "shop_seconds", Buckets: []float64{0.1, 1, 10}}, []string{"route"})
-	native := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "shop_native_seconds", NativeHistogramBucketFactor: 1.1, NativeHistogramZeroThreshold: 0.001})
+	native := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "shop_native_seconds", NativeHistogramBucketFactor: 1.1,
+		NativeHistogramZeroThreshold: 0.001,
+	})
 	sizes := prometheus.NewSummary(prometheus.SummaryOpts{Name: "shop_bytes", Objectives: map[float64]float64{0.5: 0.05, 0.99: 0.001}})
 	untyped := prometheus.NewUntypedFunc(prometheus.UntypedOpts{Name: "shop_untyped", Help: "Of no type."}, func() float64 { return 7 })
 	reg.MustRegister(orders, depth, latency, native, sizes, untyped)
@@ -80,7 +84,10 @@ func clientPages(t *testing.T) map[string]exposition {
 		sizes.Observe(v)
 	}
 	latency.WithLabelValues("/b").Observe(3)
-	target := httptest.NewServer(promhttp.HandlerFor(reg, promhttp.HandlerOpts{EnableOpenMetrics: true, EnableOpenMetricsTextCreatedSamples: true}))
+	target := httptest.NewServer(promhttp.HandlerFor(reg, promhttp.HandlerOpts{
+		EnableOpenMetrics:                   true,
+		EnableOpenMetricsTextCreatedSamples: true,
+	}))
 	defer target.Close()
 	pages := map[string]exposition{}
 	for format, accept := range scrapeFormats {
@@ -227,7 +234,8 @@ func pointsOf(t *testing.T, dir, org, service string) map[string]bool {
 		"metrics_sum":                   common + `, Value, AggregationTemporality, IsMonotonic`,
 		"metrics_histogram":             common + `, Count, Sum, BucketCounts, ExplicitBounds, AggregationTemporality`,
 		"metrics_exponential_histogram": common + `, Count, Sum, Scale, ZeroCount, ZeroThreshold, PositiveOffset, PositiveBucketCounts, NegativeOffset, NegativeBucketCounts, AggregationTemporality`,
-		"metrics_summary":               strings.Replace(common, ", arraySort(ExemplarsValue) AS Exemplars", "", 1) + `, Count, Sum, QuantilesQuantile, QuantilesValue`,
+		"metrics_summary": strings.Replace(common, ", arraySort(ExemplarsValue) AS Exemplars", "", 1) +
+			`, Count, Sum, QuantilesQuantile, QuantilesValue`,
 	} {
 		for _, row := range warehouseRows(t, dir, fmt.Sprintf(`SELECT DISTINCT '%s' AS Kind, %s FROM %s WHERE OrgId = '%s' AND ServiceName = '%s' AND MetricName != 'scrape_timeout_seconds'`,
 			table, columns, table, org, service)) {

@@ -47,13 +47,15 @@ func TestScrape(t *testing.T) {
 		t.Fatalf("created: %v", made)
 	}
 	path := "/v2/scrape_targets/" + fmt.Sprint(made["id"])
-	if probe := c.call("POST", path+"/probe", "{}", 200); probe["success"] != true || probe["last_scrape_error"] != nil || probe["last_scrape_at"] == nil {
+	if probe := c.call("POST", path+"/probe", "{}", 200); probe["success"] != true || probe["last_scrape_error"] != nil ||
+		probe["last_scrape_at"] == nil {
 		t.Errorf("probe: %v", probe)
 	}
 	now := func(d time.Duration) string { return time.Now().UTC().Add(d).Format(time.RFC3339) }
 	series := func(metric string) string {
 		status, text := c.try("POST", "/v2/metrics/timeseries", fmt.Sprintf(
-			`{"filters":{"metric_name":%q,"metric_type":"sum"},"aggregation":"max","start_time":%q,"end_time":%q,"bucket_seconds":60}`, metric, now(-10*time.Minute), now(time.Minute)))
+			`{"filters":{"metric_name":%q,"metric_type":"sum"},"aggregation":"max","start_time":%q,"end_time":%q,"bucket_seconds":60}`, metric,
+			now(-10*time.Minute), now(time.Minute)))
 		if status != 200 {
 			t.Fatalf("timeseries: %d %s", status, text)
 		}
@@ -69,7 +71,8 @@ func TestScrape(t *testing.T) {
 	}
 	eventually("the counter", func() bool { return strings.Contains(series("shop_orders_total"), "41") })
 	kinds := map[any]any{
-		"shop_orders_total": "sum", "shop_seconds": "histogram", "shop_native_seconds": "exponential_histogram", "up": "gauge", "scrape_duration_seconds": "gauge",
+		"shop_orders_total": "sum", "shop_seconds": "histogram", "shop_native_seconds": "exponential_histogram", "up": "gauge",
+		"scrape_duration_seconds": "gauge",
 	}
 	eventually("the list of metrics", func() bool { // it is stored after the points
 		list := c.call("GET", fmt.Sprintf("/v2/metrics?start_time=%s&end_time=%s&limit=100", now(-10*time.Minute), now(time.Minute)), "", 200)
@@ -114,7 +117,8 @@ func TestScrape(t *testing.T) {
 		}
 	}
 	// The credentials stay at their origin, and a failure shows.
-	if status, text := c.try("PATCH", path, `{"url":"https://other.example.com/metrics"}`); status != 400 || !strings.Contains(text, "auth_credentials") {
+	if status, text := c.try("PATCH", path, `{"url":"https://other.example.com/metrics"}`); status != 400 ||
+		!strings.Contains(text, "auth_credentials") {
 		t.Errorf("another origin: %d %s", status, text)
 	}
 	c.call("PATCH", path, `{"auth_type":"bearer","auth_credentials":"{\"token\":\"wrong\"}"}`, 200)

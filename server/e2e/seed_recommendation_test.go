@@ -19,7 +19,8 @@ func seedRecommendation(t *testing.T, s *testkit.Server) {
 	post(t, s, "/v1/traces", &coltrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{{
 		Resource: &resource.Resource{Attributes: []*common.KeyValue{str("service.name", "legacy")}},
 		ScopeSpans: []*trace.ScopeSpans{{Spans: []*trace.Span{{
-			TraceId: id("7b8efff798038103d269b633813fc601"), SpanId: id("7ee19b7ec3c1b101"), Name: "poll", Kind: trace.Span_SPAN_KIND_INTERNAL, Attributes: []*common.KeyValue{str("http.flavor", "1.1")},
+			TraceId: id("7b8efff798038103d269b633813fc601"), SpanId: id("7ee19b7ec3c1b101"), Name: "poll", Kind: trace.Span_SPAN_KIND_INTERNAL,
+			Attributes:        []*common.KeyValue{str("http.flavor", "1.1")},
 			StartTimeUnixNano: uint64(at.UnixNano()), EndTimeUnixNano: uint64(at.Add(time.Millisecond).UnixNano()),
 		}}}},
 	}}})

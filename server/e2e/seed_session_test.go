@@ -54,13 +54,17 @@ func seedSession(t *testing.T, s *testkit.Server) seededSession {
 		path, body string
 		headers    []string
 	}{
-		{"/v1/sessionReplays/meta", `{"session_id":"` + session + `","start_time":"` + at(0) + `","end_time":"` + at(60) + `","version":2,"user_id":"ada","user_name":"Ada","visitor_id":"v-1",` +
+		{"/v1/sessionReplays/meta", `{"session_id":"` + session + `","start_time":"` + at(0) + `","end_time":"` + at(60) +
+			`","version":2,"user_id":"ada","user_name":"Ada","visitor_id":"v-1",` +
 			`"country":"CZ","browser_name":"Firefox","device_type":"desktop","service_name":"shop","url_initial":"https://shop.example/pricing?x=1","page_views":2,"click_count":3,"trace_ids":["` + seedTrace + `"],"user_traits":{"plan":"pro"}}`, nil},
 		{"/v1/sessionEvents", strings.Join([]string{
 			`{"session_id":"` + session + `","timestamp":"` + at(1) + `","seq":1,"type":"navigation","url":"https://shop.example/pricing"}`,
 			`{"session_id":"` + session + `","timestamp":"` + at(4) + `","seq":2,"type":"click","target_text":"Buy","target_selector":"#buy"}`,
-			`{"session_id":"` + session + `","timestamp":"` + at(5) + `","seq":3,"type":"network","net_method":"POST","net_url":"/checkout","net_status":502,"net_duration_ms":250,"trace_id":"` + seedTrace + `"}`,
-			`{"session_id":"` + session + `","timestamp":"` + at(6) + `","seq":4,"type":"custom","message":"order placed","attributes":{"plan":"pro"}}`,
+			`{"session_id":"` + session + `","timestamp":"` + at(5) +
+				`","seq":3,"type":"network","net_method":"POST","net_url":"/checkout","net_status":502,"net_duration_ms":250,"trace_id":"` + seedTrace +
+				`"}`,
+			`{"session_id":"` + session + `","timestamp":"` + at(6) +
+				`","seq":4,"type":"custom","message":"order placed","attributes":{"plan":"pro"}}`,
 		}, "\n"), nil},
 		{"/v1/events", `{"name":"refund","timestamp":"` + at(30) + `","user_id":"ada"}`, nil},
 		{"/v1/sessionReplays/blob", chunk.String(), []string{"0", "1"}},
@@ -84,7 +88,8 @@ func seedSession(t *testing.T, s *testkit.Server) seededSession {
 		}
 	}
 	id := publicid.EncodeText(publicid.SessionReplay, session)
-	window := `"start_time":"` + start.Add(-time.Minute).Format(time.RFC3339) + `","end_time":"` + start.Add(5*time.Minute).Format(time.RFC3339) + `"`
+	window := `"start_time":"` + start.Add(-time.Minute).Format(time.RFC3339) + `","end_time":"` +
+		start.Add(5*time.Minute).Format(time.RFC3339) + `"`
 	for what, want := range map[string]struct {
 		operation, request string
 		rows               int

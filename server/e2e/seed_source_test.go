@@ -53,7 +53,8 @@ type matrixSource struct {
 func newMatrixSource(t *testing.T) *matrixSource {
 	t.Helper()
 	s := &matrixSource{hub: githubtest.New(t), slack: slacktest.New(t), vercel: verceltest.New(t), planetscale: planetscaletest.New(t)}
-	s.repo = s.hub.AddRepository(t, s.hub.Install("acme", "Organization"), "shop", map[string]string{"services/checkout/cart.go": "package checkout\n"})
+	s.repo = s.hub.AddRepository(t, s.hub.Install("acme", "Organization"), "shop",
+		map[string]string{"services/checkout/cart.go": "package checkout\n"})
 	s.repo.Tag(t, "v1.4.1")
 	s.head = s.repo.Commit(t, "Round prices", map[string]string{"services/checkout/price.go": "package checkout\n\nfunc Round() {}\n"})
 	s.repo.Tag(t, "v1.4.2")

@@ -41,7 +41,8 @@ func (d seedData) expand(yaml string) string {
 	return strings.NewReplacer(
 		"${start}", d.start.Format(time.RFC3339), "${end}", d.end.Format(time.RFC3339),
 		"${trace}", seedTrace, "${root}", seedRoot, "${child}", seedChild,
-		"${session}", d.session.id, "${session_start}", d.session.start.Format(time.RFC3339), "${session_end}", d.session.end.Format(time.RFC3339),
+		"${session}", d.session.id, "${session_start}", d.session.start.Format(time.RFC3339), "${session_end}",
+		d.session.end.Format(time.RFC3339),
 	).Replace(yaml)
 }
 
@@ -84,7 +85,9 @@ func seedTelemetry(t *testing.T, s *testkit.Server) seedData {
 	now := time.Now().UTC().Truncate(time.Second)
 	d := seedData{start: now.Add(-time.Hour), end: now.Add(time.Minute)}
 	at := now.Add(-10 * time.Minute)
-	span := func(traceID, spanID, parent, name string, kind trace.Span_SpanKind, start time.Time, dur time.Duration, attrs ...*common.KeyValue) *trace.Span {
+	span := func(traceID, spanID, parent, name string, kind trace.Span_SpanKind, start time.Time, dur time.Duration,
+		attrs ...*common.KeyValue,
+	) *trace.Span {
 		sp := &trace.Span{
 			TraceId: id(traceID), SpanId: id(spanID), Name: name, Kind: kind, Attributes: attrs,
 			StartTimeUnixNano: uint64(start.UnixNano()), EndTimeUnixNano: uint64(start.Add(dur).UnixNano()),
@@ -96,8 +99,8 @@ func seedTelemetry(t *testing.T, s *testkit.Server) seedData {
 	}
 	root := span(seedTrace, seedRoot, "", "POST /checkout", trace.Span_SPAN_KIND_SERVER, at, 250*time.Millisecond,
 		str("http.request.method", "POST"), str("http.route", "/checkout"), num("http.response.status_code", 502))
-	child := span(seedTrace, seedChild, seedRoot, "charge card", trace.Span_SPAN_KIND_CLIENT, at.Add(20*time.Millisecond), 200*time.Millisecond,
-		str("peer.service", "payments"), num("retry.count", 2))
+	child := span(seedTrace, seedChild, seedRoot, "charge card", trace.Span_SPAN_KIND_CLIENT, at.Add(20*time.Millisecond),
+		200*time.Millisecond, str("peer.service", "payments"), num("retry.count", 2))
 	child.Status = &trace.Status{Code: trace.Status_STATUS_CODE_ERROR, Message: "card declined"}
 	child.Events = []*trace.Span_Event{{
 		Name: "exception", TimeUnixNano: uint64(at.Add(200 * time.Millisecond).UnixNano()),
@@ -107,13 +110,16 @@ func seedTelemetry(t *testing.T, s *testkit.Server) seedData {
 		TraceId: id("0af7651916cd43dd8448eb211c80319c"), SpanId: id("b7ad6b7169203331"), TraceState: "vendor=1",
 		Attributes: []*common.KeyValue{str("link.reason", "batch")},
 	}}
-	second := span("5b8efff798038103d269b633813fc60d", "eee19b7ec3c1b176", "", "GET /cart", trace.Span_SPAN_KIND_SERVER, at.Add(time.Minute), 40*time.Millisecond,
-		str("http.request.method", "GET"), str("http.route", "/cart"), num("http.response.status_code", 200))
-	third := span("5b8efff798038103d269b633813fc60e", "eee19b7ec3c1b177", "", "GET /cart", trace.Span_SPAN_KIND_SERVER, at.Add(2*time.Minute), 60*time.Millisecond,
-		str("http.request.method", "GET"), str("http.route", "/cart"), num("http.response.status_code", 200))
+	second := span("5b8efff798038103d269b633813fc60d", "eee19b7ec3c1b176", "", "GET /cart", trace.Span_SPAN_KIND_SERVER, at.Add(time.Minute),
+		40*time.Millisecond, str("http.request.method", "GET"), str("http.route", "/cart"), num("http.response.status_code", 200))
+	third := span("5b8efff798038103d269b633813fc60e", "eee19b7ec3c1b177", "", "GET /cart", trace.Span_SPAN_KIND_SERVER, at.Add(2*time.Minute),
+		60*time.Millisecond, str("http.request.method", "GET"), str("http.route", "/cart"), num("http.response.status_code", 200))
 	post(t, s, "/v1/traces", &coltrace.ExportTraceServiceRequest{ResourceSpans: []*trace.ResourceSpans{{
-		Resource:   checkoutResource(),
-		ScopeSpans: []*trace.ScopeSpans{{Scope: &common.InstrumentationScope{Name: "e2e", Version: "0.1"}, Spans: []*trace.Span{root, child, second, third}}},
+		Resource: checkoutResource(),
+		ScopeSpans: []*trace.ScopeSpans{{
+			Scope: &common.InstrumentationScope{Name: "e2e", Version: "0.1"},
+			Spans: []*trace.Span{root, child, second, third},
+		}},
 	}}})
 	record := func(n int, sev logs.SeverityNumber, text, body, traceID, spanID string) *logs.LogRecord {
 		r := &logs.LogRecord{
@@ -144,13 +150,15 @@ func seedTelemetry(t *testing.T, s *testkit.Server) seedData {
 		Resource: checkoutResource(),
 		ScopeMetrics: []*metrics.ScopeMetrics{{Metrics: []*metrics.Metric{
 			{Name: "checkout.orders", Unit: "{order}", Description: "Orders", Data: &metrics.Metric_Sum{Sum: &metrics.Sum{
-				IsMonotonic: true, AggregationTemporality: metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE, DataPoints: []*metrics.NumberDataPoint{point(12)},
+				IsMonotonic: true, AggregationTemporality: metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE,
+				DataPoints: []*metrics.NumberDataPoint{point(12)},
 			}}},
 			{Name: "checkout.queue", Unit: "{item}", Data: &metrics.Metric_Gauge{Gauge: &metrics.Gauge{DataPoints: []*metrics.NumberDataPoint{point(3)}}}},
 		}}},
 	}}})
 	for name, request := range map[string]map[string]any{
-		"getTrace": {"trace_id": "5b8efff798038103d269b633813fc60e"}, "searchLogs": {"start_time": d.start, "end_time": d.end}, "listMetrics": {"start_time": d.start, "end_time": d.end},
+		"getTrace": {"trace_id": "5b8efff798038103d269b633813fc60e"}, "searchLogs": {"start_time": d.start, "end_time": d.end},
+		"listMetrics": {"start_time": d.start, "end_time": d.end},
 	} {
 		body, _ := json.Marshal(request)
 		eventually(t, name, func() bool {

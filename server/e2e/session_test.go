@@ -88,7 +88,8 @@ func openStore(t *testing.T, s *testkit.Server) *store.Store {
 func TestSessionLife(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Sessions")
 	status, in := as(t, s, "", "", "POST", "/v2/session", signInBody(strings.ToUpper(s.AdminEmail), s.AdminPassword, ""))
-	if status != 200 || at(in, "organization", "id") != s.OrgID || at(in, "organization", "role") != "org:admin" || at(in, "user", "email") != s.AdminEmail {
+	if status != 200 || at(in, "organization", "id") != s.OrgID || at(in, "organization", "role") != "org:admin" ||
+		at(in, "user", "email") != s.AdminEmail {
 		t.Fatalf("sign-in: %d %v", status, in)
 	}
 	token := fmt.Sprint(in["token"])
@@ -100,11 +101,13 @@ func TestSessionLife(t *testing.T) {
 	if _, has := me["token"]; has {
 		t.Errorf("the token is shown again: %v", me)
 	}
-	if status, key := as(t, s, s.APIKey, "", "GET", "/v2/session", ""); status != 200 || key["credential"] != "api_key" || key["expires_at"] != nil ||
+	if status, key := as(t, s, s.APIKey, "", "GET", "/v2/session", ""); status != 200 || key["credential"] != "api_key" ||
+		key["expires_at"] != nil ||
 		!strings.HasPrefix(fmt.Sprint(key["key_id"]), "key_") || at(key, "organization", "role") != "root" || key["organizations"] != nil {
 		t.Errorf("who is the key: %d %v", status, key)
 	}
-	if status, got := as(t, s, s.APIKey, "", "DELETE", "/v2/session", ""); status != 403 || tagOf(got) != "@svc/http/errors/ApiKeyNotAcceptedError" {
+	if status, got := as(t, s, s.APIKey, "", "DELETE", "/v2/session", ""); status != 403 ||
+		tagOf(got) != "@svc/http/errors/ApiKeyNotAcceptedError" {
 		t.Errorf("a key signs out: %d %v", status, got)
 	}
 	if status, got := as(t, s, token, "", "GET", "/v2/api_keys", ""); status != 200 {
@@ -134,7 +137,8 @@ func TestSessionLife(t *testing.T) {
 // TestChosenOrganization checks that x-svc-org-id decides where a session acts, with the role in that organization, and that a
 // bad value never falls back to another organization.
 func TestChosenOrganization(t *testing.T) {
-	one, two, three := testkit.Shared(t).NewOrganization(t, "Chosen 1"), testkit.Shared(t).NewOrganization(t, "Chosen 2"), testkit.Shared(t).NewOrganization(t, "Chosen 3")
+	one, two, three := testkit.Shared(t).NewOrganization(t, "Chosen 1"), testkit.Shared(t).NewOrganization(t, "Chosen 2"),
+		testkit.Shared(t).NewOrganization(t, "Chosen 3")
 	st := openStore(t, one)
 	user, err := st.UserByEmail(t.Context(), one.AdminEmail)
 	if err != nil {
@@ -173,13 +177,15 @@ func TestChosenOrganization(t *testing.T) {
 		t.Errorf("a person without an organization finds the organizations %v", me["organizations"])
 	}
 	// The role belongs to the organization: an administrator of one may be only a member of the other.
-	if status, got := as(t, one, own, two.OrgID, "POST", "/v2/api_keys", `{"name":"k"}`); status != 403 || tagOf(got) != "@svc/http/v2/InsufficientPermissionsError" {
+	if status, got := as(t, one, own, two.OrgID, "POST", "/v2/api_keys", `{"name":"k"}`); status != 403 ||
+		tagOf(got) != "@svc/http/v2/InsufficientPermissionsError" {
 		t.Errorf("a member creates a key: %d %v", status, got)
 	}
 	if status, got := as(t, one, own, one.OrgID, "POST", "/v2/api_keys", `{"name":"k"}`); status != 200 {
 		t.Errorf("an administrator creates a key: %d %v", status, got)
 	}
-	if status, got := as(t, one, "", "", "POST", "/v2/session", signInBody(one.AdminEmail, one.AdminPassword, three.OrgID)); status != 403 || tagOf(got) != denied {
+	if status, got := as(t, one, "", "", "POST", "/v2/session", signInBody(one.AdminEmail, one.AdminPassword, three.OrgID)); status != 403 ||
+		tagOf(got) != denied {
 		t.Errorf("sign-in to a foreign organization: %d %v", status, got)
 	}
 }

@@ -76,7 +76,8 @@ func TestDashboardShares(t *testing.T) {
 
 	first := c.call("PUT", board+"/share", `{"mode":"org"}`, 200)
 	token := fmt.Sprint(first["token"])
-	if len(token) != 43 || !strings.HasSuffix(token, fmt.Sprint(first["token_suffix"])) || first["mode"] != "org" || first["widget_id"] != nil ||
+	if len(token) != 43 || !strings.HasSuffix(token, fmt.Sprint(first["token_suffix"])) || first["mode"] != "org" ||
+		first["widget_id"] != nil ||
 		first["dashboard_id"] != made["id"] || first["object"] != "dashboard_share" {
 		t.Errorf("shared: %v", first)
 	}
@@ -145,7 +146,8 @@ func TestDashboardShares(t *testing.T) {
 func TestPublicShare(t *testing.T) {
 	s := testkit.Shared(t).NewOrganization(t, "Public shares")
 	c, nobody := restClient{t, s, s.APIKey}, restClient{t, s, ""}
-	made := c.call("POST", "/v2/dashboards", `{"name":"Open","description":"For all","sections":[{"id":"s","title":"Part"}],"widgets":[`+statWidget("w1", 0)+`,`+statWidget("w2", 4)+`]}`, 200)
+	made := c.call("POST", "/v2/dashboards", `{"name":"Open","description":"For all","sections":[{"id":"s","title":"Part"}],"widgets":[`+
+		statWidget("w1", 0)+`,`+statWidget("w2", 4)+`]}`, 200)
 	board := "/v2/dashboards/" + fmt.Sprint(made["id"])
 	token := func(share map[string]any) string { return fmt.Sprintf(`{"token":%q}`, share["token"]) }
 	const resolve = "/v2/share/resolve"
@@ -160,7 +162,8 @@ func TestPublicShare(t *testing.T) {
 	share := c.call("PUT", board+"/share", `{"mode":"public"}`, 200)
 	open := nobody.call("POST", resolve, token(share), 200)
 	shown := open["dashboard"].(map[string]any)
-	if open["mode"] != "public" || open["scope"] != "dashboard" || open["embeddable"] != false || shown["name"] != "Open" || len(shown["widgets"].([]any)) != 2 {
+	if open["mode"] != "public" || open["scope"] != "dashboard" || open["embeddable"] != false || shown["name"] != "Open" ||
+		len(shown["widgets"].([]any)) != 2 {
 		t.Errorf("open: %v", open)
 	}
 	if text := fmt.Sprint(open); strings.Contains(text, "aggregation") || strings.Contains(text, s.OrgID) || strings.Contains(text, "dash_") {
@@ -169,14 +172,16 @@ func TestPublicShare(t *testing.T) {
 	meta := nobody.call("POST", "/v2/share/og-meta", token(share), 200)
 	ogID := strings.TrimPrefix(fmt.Sprint(meta["image_path"]), "/share/og/")
 	card := nobody.call("POST", "/v2/share/og-card", fmt.Sprintf(`{"og_id":%q}`, ogID), 200)
-	if meta["title"] != "Open" || meta["description"] != "For all" || card["widget_count"] != 2.0 || len(card["tiles"].([]any)) != 2 || card["org"].(map[string]any)["name"] != "Public shares" {
+	if meta["title"] != "Open" || meta["description"] != "For all" || card["widget_count"] != 2.0 || len(card["tiles"].([]any)) != 2 ||
+		card["org"].(map[string]any)["name"] != "Public shares" {
 		t.Errorf("preview: %v %v", meta, card)
 	}
 	header, picture := sharePicture(t, s, fmt.Sprint(meta["image_path"]), "", 200)
 	if config, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || config.Width != 1200 || config.Height != 630 {
 		t.Errorf("the picture: %v %v", config, err)
 	}
-	if header.Get("Content-Type") != "image/png" || header.Get("Cache-Control") != "public, max-age=300" || header.Get("X-Robots-Tag") != "noindex" || header.Get("Set-Cookie") != "" {
+	if header.Get("Content-Type") != "image/png" || header.Get("Cache-Control") != "public, max-age=300" ||
+		header.Get("X-Robots-Tag") != "noindex" || header.Get("Set-Cookie") != "" {
 		t.Errorf("headers of the picture: %v", header)
 	}
 	sharePicture(t, s, fmt.Sprint(meta["image_path"]), header.Get("ETag"), 304)
@@ -188,7 +193,8 @@ func TestPublicShare(t *testing.T) {
 	// A shared widget shows only while its dashboard is shared, and is never more open than the dashboard.
 	widget := c.call("PUT", board+"/widgets/w2/share", `{"mode":"public"}`, 200)
 	part := nobody.call("POST", resolve, token(widget), 200)
-	if part["scope"] != "widget" || part["embeddable"] != true || len(part["dashboard"].(map[string]any)["widgets"].([]any)) != 1 || strings.Contains(fmt.Sprint(part), "Open") {
+	if part["scope"] != "widget" || part["embeddable"] != true || len(part["dashboard"].(map[string]any)["widgets"].([]any)) != 1 ||
+		strings.Contains(fmt.Sprint(part), "Open") {
 		t.Errorf("widget: %v", part)
 	}
 	c.call("PUT", board+"/share", `{"mode":"org"}`, 200)
@@ -227,7 +233,8 @@ func TestShareForTheOrganization(t *testing.T) {
 	board := "/v2/dashboards/" + fmt.Sprint(made["id"])
 	share := c.call("PUT", board+"/share", `{"mode":"public"}`, 200)
 	token := fmt.Sprintf(`{"token":%q}`, share["token"])
-	card := fmt.Sprintf(`{"og_id":%q}`, strings.TrimPrefix(fmt.Sprint(restClient{t, s, ""}.call("POST", "/v2/share/og-meta", token, 200)["image_path"]), "/share/og/"))
+	card := fmt.Sprintf(`{"og_id":%q}`, strings.TrimPrefix(fmt.Sprint(restClient{t, s, ""}.call("POST", "/v2/share/og-meta", token,
+		200)["image_path"]), "/share/og/"))
 	c.call("PUT", board+"/share", `{"mode":"org"}`, 200)
 	reads := map[string]string{"/v2/share/resolve": token, "/v2/share/og-meta": token, "/v2/share/og-card": card}
 
@@ -241,8 +248,12 @@ func TestShareForTheOrganization(t *testing.T) {
 		if status, got := as(t, s, theirs, "", "POST", path, body); status != 403 || tagOf(got) != "@svc/http/errors/ShareWrongOrgError" {
 			t.Errorf("%s with a session of another organization: %d %v", path, status, got)
 		}
-		for what, credential := range map[string]string{"nothing": "", "an API key": s.APIKey, "a session that ended": ended, "a word": "nonsense"} {
-			if status, got := as(t, s, credential, "", "POST", path, body); status != 403 || tagOf(got) != "@svc/http/errors/ShareSignInRequiredError" {
+		for what, credential := range map[string]string{
+			"nothing": "", "an API key": s.APIKey, "a session that ended": ended,
+			"a word": "nonsense",
+		} {
+			if status, got := as(t, s, credential, "", "POST", path, body); status != 403 ||
+				tagOf(got) != "@svc/http/errors/ShareSignInRequiredError" {
 				t.Errorf("%s with %s: %d %v", path, what, status, got)
 			}
 		}

@@ -60,7 +60,10 @@ func use[T any](a shopAgent, tool string, arguments map[string]any) (out T) {
 // the suspect commit, to a pull request that names the issue, its merge, its deployment, and the verdict.
 func TestShopFix(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*testing.T, *gittest.Repository, demo.Bug) *shopHost{"github": shopAtGitHub, "gitlab": shopAtGitLab} {
+	for name, open := range map[string]func(*testing.T, *gittest.Repository, demo.Bug) *shopHost{
+		"github": shopAtGitHub,
+		"gitlab": shopAtGitLab,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			testShopFix(t, open)
@@ -136,7 +139,8 @@ func testShopFix(t *testing.T, open func(*testing.T, *gittest.Repository, demo.B
 	if top.Repository != b.name || top.Path != bug.Path || top.CommitSha != head || top.Confidence != "exact" {
 		t.Errorf("the source of the error: %+v", top)
 	}
-	if s := seen.SuspectCommits[0]; len(seen.SuspectCommits) != 1 || s.SHA != culprit || s.Author != bug.Author || !strings.HasPrefix(bug.Message, s.Message) {
+	if s := seen.SuspectCommits[0]; len(seen.SuspectCommits) != 1 || s.SHA != culprit || s.Author != bug.Author ||
+		!strings.HasPrefix(bug.Message, s.Message) {
 		t.Errorf("suspects: %+v", seen.SuspectCommits)
 	}
 
@@ -178,13 +182,17 @@ func testShopFix(t *testing.T, open func(*testing.T, *gittest.Repository, demo.B
 		return fmt.Sprint(b.rest.call("GET", "/v2/error_issues/"+issue.ID+"/pull_requests", "", 200)["data"])
 	}
 	eventually(t, "the pull request is linked by itself", func() bool { return strings.Contains(links(), "link_source:auto") })
-	if got := use[struct{ Issues []issueRow }](agent, "list_error_issues", map[string]any{"service": bug.Service}); !strings.Contains(fmt.Sprint(got), "in_review") {
+	if got := use[struct{ Issues []issueRow }](agent, "list_error_issues",
+		map[string]any{"service": bug.Service}); !strings.Contains(fmt.Sprint(got), "in_review") {
 		t.Errorf("with the pull request: %+v", got)
 	}
 
 	// A person merges it; the pipeline deploys it, with its version and commit in the telemetry, and tells the host.
 	merged := b.merge(mergedAt)
-	cfg.Releases = append(cfg.Releases, demo.Release{Service: bug.Service, Version: "5.2.2", Commit: merged, From: deployedAt, Mends: bug.Fault})
+	cfg.Releases = append(cfg.Releases, demo.Release{
+		Service: bug.Service, Version: "5.2.2", Commit: merged, From: deployedAt,
+		Mends: bug.Fault,
+	})
 	cfg.Rate = 0.15
 	shop(deployedAt, now)
 	releases := fmt.Sprintf("/v2/services/%s/releases?start_time=%s&end_time=%s", bug.Service,

@@ -49,7 +49,8 @@ func shopAtGitHub(t *testing.T, git *gittest.Repository, bug demo.Bug) *shopHost
 		failed: func(sha string) {
 			b.hub.Change(func() {
 				b.repo.Runs = []githubtest.Run{{
-					ID: 1, Name: "test", Status: "completed", Conclusion: "failure", Branch: "main", SHA: sha, FailedJob: "cart", FailedStep: "node --test",
+					ID: 1, Name: "test", Status: "completed", Conclusion: "failure", Branch: "main", SHA: sha, FailedJob: "cart",
+					FailedStep: "node --test",
 				}}
 			})
 		},

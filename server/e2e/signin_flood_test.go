@@ -109,7 +109,8 @@ func anybody() string  { return fmt.Sprintf("nobody%d@example.com", rand.Int()) 
 // signInFrom signs the administrator in with the right password.
 func signInFrom(tb testing.TB, p *testkit.Process, address string) (status int) {
 	tb.Helper()
-	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, p.BaseURL+"/v2/session", strings.NewReader(signInBody(p.AdminEmail, p.AdminPassword, "")))
+	req, err := http.NewRequestWithContext(tb.Context(), http.MethodPost, p.BaseURL+"/v2/session",
+		strings.NewReader(signInBody(p.AdminEmail, p.AdminPassword, "")))
 	if err != nil {
 		tb.Fatal(err)
 	}

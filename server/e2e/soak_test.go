@@ -52,7 +52,8 @@ func BenchmarkSoak(b *testing.B) {
 		b.ReportMetric(peak.queue/(1<<20), "queue-MiB")
 		b.ReportMetric(float64(peak.read.Milliseconds()), "slowest-read-ms")
 		b.Logf("beyond saturation: %s; stored after %s (%.0f items/s); most: server %d MiB, engine %d MiB, queue %.0f MiB, slowest read %s",
-			report, stored.Round(time.Millisecond), sustained, peak.server>>20, peak.engine>>20, peak.queue/(1<<20), peak.read.Round(time.Millisecond))
+			report, stored.Round(time.Millisecond), sustained, peak.server>>20, peak.engine>>20, peak.queue/(1<<20),
+			peak.read.Round(time.Millisecond))
 		if sum := peak.server + peak.engine; sum > soakMemory {
 			b.Errorf("resident memory reached %d MiB", sum>>20)
 		}
@@ -67,7 +68,8 @@ func BenchmarkSoak(b *testing.B) {
 		b.ReportMetric(float64(report.P99.Microseconds())/1e3, "half-ack-p99-ms")
 		b.ReportMetric(fresh[len(fresh)/2].Seconds(), "half-fresh-p50-s")
 		b.ReportMetric(fresh[len(fresh)-1].Seconds(), "half-fresh-max-s")
-		b.Logf("at half of that: %s; queryable after p50 %s, at most %s", report, fresh[len(fresh)/2].Round(time.Millisecond), fresh[len(fresh)-1].Round(time.Millisecond))
+		b.Logf("at half of that: %s; queryable after p50 %s, at most %s", report, fresh[len(fresh)/2].Round(time.Millisecond),
+			fresh[len(fresh)-1].Round(time.Millisecond))
 		if worst := fresh[len(fresh)-1]; worst > soakFreshness {
 			b.Errorf("at half of what it can store, data was queryable after %s", worst)
 		}

@@ -47,7 +47,8 @@ func TestSourceAccess(t *testing.T) {
 		b.rest.call("POST", base+"/file", `{"path":"README.md"}`, status[1])
 	}
 	b.rest.call("PATCH", "/v2/integrations/source_connections/"+connection, `{"code_access":"members"}`, 200)
-	if got := asMember.call("POST", "/v2/integrations/source_hosts/github/install", "{}", 403); tagOf(got) != "@svc/http/v2/InsufficientPermissionsError" {
+	if got := asMember.call("POST", "/v2/integrations/source_hosts/github/install", "{}",
+		403); tagOf(got) != "@svc/http/v2/InsufficientPermissionsError" {
 		t.Errorf("a member connects: %v", got)
 	}
 
@@ -114,7 +115,10 @@ func TestSourceAccess(t *testing.T) {
 		t.Errorf("after the disconnect: %v, %d copies", left, b.packs())
 	}
 	log := fmt.Sprint(b.rest.call("GET", "/v2/audit_log?limit=100", "", 200)["data"])
-	for _, action := range []string{"integration.login_started", "integration.connected", "integration.updated", "integration.sync_requested", "integration.disconnected", "source_repository.removed", "source_repository.deleted"} {
+	for _, action := range []string{
+		"integration.login_started", "integration.connected", "integration.updated", "integration.sync_requested",
+		"integration.disconnected", "source_repository.removed", "source_repository.deleted",
+	} {
 		if !strings.Contains(log, action) {
 			t.Errorf("the audit log has no %s", action)
 		}
@@ -128,7 +132,8 @@ func TestSourceFailures(t *testing.T) {
 	connection, repo := b.connect()
 	file := func(want int, tag string) {
 		t.Helper()
-		if got := b.rest.call("POST", "/v2/integrations/source_repositories/"+repo+"/file", `{"path":"README.md"}`, want); want != 200 && tagOf(got) != tag {
+		if got := b.rest.call("POST", "/v2/integrations/source_repositories/"+repo+"/file", `{"path":"README.md"}`, want); want != 200 &&
+			tagOf(got) != tag {
 			t.Errorf("%v, want %s", got, tag)
 		}
 	}
@@ -159,7 +164,8 @@ func TestSourceFailures(t *testing.T) {
 	b.until("the missing permission is shown", func() bool {
 		return strings.Contains(fmt.Sprint(b.rest.call("GET", "/v2/integrations", "", 200)["data"]), "missing_permissions:[actions: read]")
 	})
-	if got := b.rest.call("POST", "/v2/integrations/source_repositories/"+repo+"/ci_runs", "{}", 403); !strings.Contains(fmt.Sprint(got), "actions: read") {
+	if got := b.rest.call("POST", "/v2/integrations/source_repositories/"+repo+"/ci_runs", "{}", 403); !strings.Contains(fmt.Sprint(got),
+		"actions: read") {
 		t.Errorf("runs without the permission: %v", got)
 	}
 
@@ -176,7 +182,8 @@ func TestSourceFailures(t *testing.T) {
 	file(401, "@svc/http/errors/IntegrationsRevokedError")
 	b.hub.Change(func() { b.install.Suspended = false })
 	back := b.start(b.session(), "{}")
-	b.admin.post(back, "/integrations/github/callback", "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision", "connect")
+	b.admin.post(back, "/integrations/github/callback", "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision",
+		"connect")
 	state("connected")
 	file(200, "")
 	if got := b.repositories(); len(got) != 1 || got[0]["id"] != repo {
@@ -227,7 +234,8 @@ func TestSourceLimits(t *testing.T) {
 	})
 	b.hub.SignIn("reader")
 	back := b.start(b.session(), "{}")
-	b.admin.post(back, "/integrations/github/callback", "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision", "connect")
+	b.admin.post(back, "/integrations/github/callback", "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID), "decision",
+		"connect")
 	limited := func() bool {
 		return strings.Contains(fmt.Sprint(b.rest.call("GET", "/v2/integrations/source_hosts/github", "", 200)["connections"]), "limited:true")
 	}

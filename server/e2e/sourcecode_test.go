@@ -23,7 +23,8 @@ type sourceBench struct {
 	repo    *githubtest.Repository
 }
 
-const cart = "package checkout\n\n// Total sums the cart.\nfunc Total(items []int) int {\n\tsum := 0\n\tfor _, i := range items {\n\t\tsum += i\n\t}\n\treturn sum\n}\n"
+const cart = "package checkout\n\n// Total sums the cart.\nfunc Total(items []int) int {\n\tsum := 0\n\tfor _, i := range items " +
+	"{\n\t\tsum += i\n\t}\n\treturn sum\n}\n"
 
 func newSourceBench(t *testing.T) *sourceBench {
 	t.Helper()
@@ -103,7 +104,8 @@ func (b *sourceBench) start(by restClient, body string) string {
 func (b *sourceBench) connect() (connection, repository string) {
 	b.t.Helper()
 	back := b.start(b.session(), "{}")
-	got := b.admin.post(back, "/integrations/github/callback", "state", loginStateOf(b.t, back), "account", fmt.Sprint(b.install.ID), "decision", "connect")
+	got := b.admin.post(back, "/integrations/github/callback", "state", loginStateOf(b.t, back), "account", fmt.Sprint(b.install.ID),
+		"decision", "connect")
 	if got.StatusCode != 303 || !strings.HasSuffix(got.Header.Get("Location"), "result=connected") {
 		b.t.Fatalf("connect: %d %s\n%s", got.StatusCode, got.Header.Get("Location"), got.text)
 	}
@@ -149,7 +151,8 @@ func (b *sourceBench) deliverBody(id, event, secret string, payload map[string]a
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.s.BaseURL+"/integrations/github/webhook", strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.s.BaseURL+"/integrations/github/webhook",
+		strings.NewReader(string(body)))
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -185,7 +188,8 @@ func TestSourceCode(t *testing.T) {
 		t.Errorf("a regular expression: %v", got)
 	}
 	for query, param := range map[string]string{"repo:acme/shop total": "query", "/(/": "query"} {
-		if got := b.rest.call("POST", base+"/search", fmt.Sprintf(`{"query":%q}`, query), 400); tagOf(got) != "@svc/http/errors/VcsQueryInvalidError" {
+		if got := b.rest.call("POST", base+"/search", fmt.Sprintf(`{"query":%q}`, query),
+			400); tagOf(got) != "@svc/http/errors/VcsQueryInvalidError" {
 			t.Errorf("%s (%s): %v", query, param, got)
 		}
 	}
@@ -205,12 +209,14 @@ func TestSourceCode(t *testing.T) {
 			t.Errorf("svc %v: %d\n%s%s", c.words, code, stdout, stderr)
 		}
 	}
-	if code, _, stderr := line.run("source", "read", "acme/shop", "no/such.go"); code != 1 || !strings.Contains(stderr, "VcsFileNotFoundError") {
+	if code, _, stderr := line.run("source", "read", "acme/shop", "no/such.go"); code != 1 ||
+		!strings.Contains(stderr, "VcsFileNotFoundError") {
 		t.Errorf("a file that does not exist: %d %s", code, stderr)
 	}
 
 	file := b.rest.call("POST", base+"/file", `{"path":"checkout/cart.go","start_line":4,"end_line":5}`, 200)
-	if got := fmt.Sprint(file["lines"]); got != "[func Total(items []int) int { \tsum := 0]" || file["total_lines"] != float64(10) || file["truncated"] != true {
+	if got := fmt.Sprint(file["lines"]); got != "[func Total(items []int) int { \tsum := 0]" || file["total_lines"] != float64(10) ||
+		file["truncated"] != true {
 		t.Errorf("lines: %v", file)
 	}
 	for path, kind := range map[string]string{"logo.png": "binary", "README.md": "text"} {
@@ -225,7 +231,8 @@ func TestSourceCode(t *testing.T) {
 		t.Errorf("a wrong path does not lead to a near one: %v", got)
 	}
 	for _, path := range []string{"../etc/passwd", "/etc/passwd", "a/../../b", "."} {
-		if got := b.rest.call("POST", base+"/file", fmt.Sprintf(`{"path":%q}`, path), 400); tagOf(got) != "@svc/http/errors/VcsQueryInvalidError" {
+		if got := b.rest.call("POST", base+"/file", fmt.Sprintf(`{"path":%q}`, path),
+			400); tagOf(got) != "@svc/http/errors/VcsQueryInvalidError" {
 			t.Errorf("%s: %v", path, got)
 		}
 	}
@@ -233,16 +240,19 @@ func TestSourceCode(t *testing.T) {
 	// A branch whose name has a slash, a tag, and a part of a commit's id.
 	b.repo.Tag(t, "v1.0.0")
 	b.repo.Branch(t, "fix/rounding")
-	second := b.repo.Commit(t, "Round the total\n\nIt was not.", map[string]string{"checkout/cart.go": strings.Replace(cart, "sum += i", "sum += round(i)", 1)})
+	second := b.repo.Commit(t, "Round the total\n\nIt was not.",
+		map[string]string{"checkout/cart.go": strings.Replace(cart, "sum += i", "sum += round(i)", 1)})
 	for ref, sha := range map[string]string{"fix/rounding": second, "v1.0.0": head, second[:8]: second, "main": head} {
 		if got := b.rest.call("POST", base+"/file", fmt.Sprintf(`{"path":"checkout/cart.go","ref":%q}`, ref), 200); got["commit_sha"] != sha {
 			t.Errorf("%s is %v, want %s", ref, got["commit_sha"], sha)
 		}
 	}
-	if got := b.rest.call("POST", base+"/file", `{"path":"checkout/cart.go","ref":"nobody"}`, 404); tagOf(got) != "@svc/http/errors/VcsRefNotFoundError" {
+	if got := b.rest.call("POST", base+"/file", `{"path":"checkout/cart.go","ref":"nobody"}`,
+		404); tagOf(got) != "@svc/http/errors/VcsRefNotFoundError" {
 		t.Errorf("an unknown branch: %v", got)
 	}
-	if got := b.rest.call("POST", base+"/search", `{"query":"round","ref":"fix/rounding"}`, 200); got["total_files"] != float64(1) || got["commit_sha"] != second {
+	if got := b.rest.call("POST", base+"/search", `{"query":"round","ref":"fix/rounding"}`, 200); got["total_files"] != float64(1) ||
+		got["commit_sha"] != second {
 		t.Errorf("search at a branch: %v", got)
 	}
 
@@ -286,7 +296,10 @@ func TestSourceCode(t *testing.T) {
 
 	b.hub.Change(func() {
 		b.repo.Runs = []githubtest.Run{
-			{ID: 2, Name: "test", Status: "completed", Conclusion: "failure", Branch: "fix/rounding", SHA: second, FailedJob: "unit", FailedStep: "go test"},
+			{
+				ID: 2, Name: "test", Status: "completed", Conclusion: "failure", Branch: "fix/rounding", SHA: second, FailedJob: "unit",
+				FailedStep: "go test",
+			},
 			{ID: 1, Name: "test", Status: "completed", Conclusion: "success", Branch: "main", SHA: head},
 		}
 	})
@@ -305,14 +318,16 @@ func TestSourceCode(t *testing.T) {
 		"compare_commits":          {"repository": "acme/shop", "base": "v1.0.0", "head": second},
 	} {
 		want := map[string]string{
-			"list_integrations": "acme", "list_source_repositories": "acme/shop", "search_source_code": "func Total", "read_source_file": "func Total",
-			"ci_runs": "unit: go test", "compare_commits": "Round the total",
+			"list_integrations": "acme", "list_source_repositories": "acme/shop", "search_source_code": "func Total",
+			"read_source_file": "func Total",
+			"ci_runs":          "unit: go test", "compare_commits": "Round the total",
 		}[name]
 		if got := callTool(t.Context(), t, b.s, b.s.APIKey, name, arguments); got.err != nil || !strings.Contains(string(got.body), want) {
 			t.Errorf("%s: %v %.400s", name, got.err, got.body)
 		}
 	}
-	if got := callTool(t.Context(), t, b.s, b.s.APIKey, "read_source_file", map[string]any{"repository": "acme/nothing", "path": "x"}); got.err == nil ||
+	if got := callTool(t.Context(), t, b.s, b.s.APIKey, "read_source_file",
+		map[string]any{"repository": "acme/nothing", "path": "x"}); got.err == nil ||
 		!strings.Contains(got.err.Message, "list_source_repositories") {
 		t.Errorf("an unknown repository: %v", got)
 	}

@@ -26,7 +26,8 @@ func TestSourceFix(t *testing.T) {
 	url := fmt.Sprintf("%s/acme/shop/pull/%d", b.hub.URL, pull.Number)
 
 	// The host has the word: it tells the title and the state, and refutes a state that is not true.
-	if got := b.rest.call("POST", path+"/pull_requests", fmt.Sprintf(`{"url":%q,"state":"merged"}`, url), 400); !strings.Contains(fmt.Sprint(got), "open") {
+	if got := b.rest.call("POST", path+"/pull_requests", fmt.Sprintf(`{"url":%q,"state":"merged"}`, url),
+		400); !strings.Contains(fmt.Sprint(got), "open") {
 		t.Errorf("a merge that the host does not know: %v", got)
 	}
 	got := callTool(t.Context(), t, b.s, b.s.APIKey, "link_pull_request", map[string]any{"issue_id": list[0]["id"], "pull_request_url": url})
@@ -42,7 +43,8 @@ func TestSourceFix(t *testing.T) {
 		row, _ := data[0].(map[string]any)
 		return row
 	}
-	if l := link(); l["title"] != "Sum what was bought" || l["author_login"] != "ada" || l["state"] != "open" || l["checked_at"] == nil || l["check_problem"] != nil {
+	if l := link(); l["title"] != "Sum what was bought" || l["author_login"] != "ada" || l["state"] != "open" || l["checked_at"] == nil ||
+		l["check_problem"] != nil {
 		t.Errorf("linked: %v", l)
 	}
 	// One that the host does not know, and one in a repository that no account has, say so.

@@ -14,7 +14,8 @@ import (
 var thrown = map[string]string{
 	"src/cart.js":   "// The cart.\nexport function total(items) {\n  return items.map((i) => i.price.amount).sum();\n}\n",
 	"src/charge.js": "import { total } from './cart.js';\n\nexport function charge(order) {\n  const sum = total(order.items);\n  return sum;\n}\n",
-	"src/server.js": "import { charge } from './charge.js';\n\nfunction handle(req) {\n  // each order is charged once\n  return charge(req.order);\n}\n",
+	"src/server.js": "import { charge } from './charge.js';\n\nfunction handle(req) {\n  // each order is charged once\n  return " +
+		"charge(req.order);\n}\n",
 }
 
 // stackIn is the stack of an error of these files in a folder.
@@ -75,7 +76,8 @@ func TestSourceFrames(t *testing.T) {
 	eventually(t, "the commit is copied", func() bool { return sourceOf(b.rest.call("GET", path, "", 200), 0) != nil })
 	got := b.rest.call("GET", path, "", 200)
 	first := sourceOf(got, 0)
-	if first["path"] != "src/cart.js" || first["commit_sha"] != old || first["confidence"] != "exact" || first["repository_id"] != repository ||
+	if first["path"] != "src/cart.js" || first["commit_sha"] != old || first["confidence"] != "exact" ||
+		first["repository_id"] != repository ||
 		first["html_url"] != b.hub.URL+"/acme/shop/blob/"+old+"/src/cart.js#L3" || first["start_line"] != 1.0 {
 		t.Errorf("the first frame: %v", first)
 	}
@@ -107,10 +109,12 @@ func TestSourceFrames(t *testing.T) {
 
 	// Agents see the source, and the read is in the audit log.
 	called := callTool(t.Context(), t, b.s, b.s.APIKey, "error_detail", map[string]any{"fingerprint": exact, "service": "exact"})
-	if called.err != nil || !strings.Contains(string(called.body), "price.amount") || !strings.Contains(string(called.body), `"confidence":"exact"`) {
+	if called.err != nil || !strings.Contains(string(called.body), "price.amount") ||
+		!strings.Contains(string(called.body), `"confidence":"exact"`) {
 		t.Errorf("error_detail: %v %s", called.err, called.body)
 	}
-	if log := fmt.Sprint(b.rest.call("GET", "/v2/audit_log?action=source_code.read", "", 200)["data"]); !strings.Contains(log, "error_frames") {
+	if log := fmt.Sprint(b.rest.call("GET", "/v2/audit_log?action=source_code.read", "", 200)["data"]); !strings.Contains(log,
+		"error_frames") {
 		t.Errorf("the audit log: %s", log)
 	}
 
@@ -145,7 +149,8 @@ func TestSourceFrames(t *testing.T) {
 		t.Errorf("a key without integrations:read: %v", got["frames"])
 	}
 	b.session().call("PATCH", "/v2/integrations/source_connections/"+connection, `{"code_access":"off"}`, 200)
-	if got := b.rest.call("GET", path, "", 200); sourceOf(got, 0) != nil || !strings.Contains(fmt.Sprint(got["source_problem"]), "turned off") {
+	if got := b.rest.call("GET", path, "", 200); sourceOf(got, 0) != nil ||
+		!strings.Contains(fmt.Sprint(got["source_problem"]), "turned off") {
 		t.Errorf("code access off: %v", got["source_problem"])
 	}
 }
@@ -178,7 +183,8 @@ func TestSuspectCommits(t *testing.T) {
 	b.repo.Commit(t, "A server", thrown)
 	good := b.repo.Commit(t, "Tidy the server", map[string]string{"src/server.js": "// Ours.\n" + thrown["src/server.js"]})
 	culprit := b.repo.Commit(t, "Price each item\n\nA long text.", map[string]string{
-		"src/cart.js": strings.Replace(thrown["src/cart.js"], "i.price.amount", "i.price.amount * 1", 1), "src/server.js": thrown["src/server.js"],
+		"src/cart.js":   strings.Replace(thrown["src/cart.js"], "i.price.amount", "i.price.amount * 1", 1),
+		"src/server.js": thrown["src/server.js"],
 	})
 	b.repo.Commit(t, "Say less", map[string]string{"README.md": "# S\n"})
 	head := b.repo.Commit(t, "Name the sum", map[string]string{"src/charge.js": thrown["src/charge.js"] + "// The sum.\n// It is in cents.\n"})
@@ -187,7 +193,8 @@ func TestSuspectCommits(t *testing.T) {
 	// 1.0 ran well for an hour; 1.1 throws.
 	now := time.Now().UTC()
 	release{"shop", "1.0", good, 70, 5, false}.send(t, b.s, now)
-	named := resourceText("service.version", "1.1") + resourceText("vcs.ref.head.revision", head) + resourceText("deployment.environment.name", "production")
+	named := resourceText("service.version", "1.1") + resourceText("vcs.ref.head.revision", head) +
+		resourceText("deployment.environment.name", "production")
 	b.throw("shop", named, stackIn("/app"))
 	list := issuesOf(t, b.rest, "shop", func(l []map[string]any) bool { return len(l) == 1 && l[0]["occurrence_count"] != 0.0 })
 	path := "/v2/error_issues/" + fmt.Sprint(list[0]["id"])
@@ -222,8 +229,10 @@ func TestSuspectCommits(t *testing.T) {
 		t.Errorf("an assumed suspect: %v", first)
 	}
 
-	called := callTool(t.Context(), t, b.s, b.s.APIKey, "error_detail", map[string]any{"issue_id": strings.TrimPrefix(path, "/v2/error_issues/")})
-	if called.err != nil || !strings.Contains(string(called.body), `"suspectCommits"`) || !strings.Contains(string(called.body), "Price each item") {
+	called := callTool(t.Context(), t, b.s, b.s.APIKey, "error_detail",
+		map[string]any{"issue_id": strings.TrimPrefix(path, "/v2/error_issues/")})
+	if called.err != nil || !strings.Contains(string(called.body), `"suspectCommits"`) ||
+		!strings.Contains(string(called.body), "Price each item") {
 		t.Errorf("error_detail: %v %s", called.err, called.body)
 	}
 	// A key that may read issues and no source code sees none.

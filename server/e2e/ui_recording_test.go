@@ -68,9 +68,15 @@ func sendRecording(t *testing.T, p *testkit.Process) (elsewhere string) {
 		{"type": 4, "timestamp": at(0), "data": object{"href": "javascript:top.hacked=9", "width": 1280, "height": 720}},
 		{"type": 2, "timestamp": at(1), "data": object{"node": document, "initialOffset": object{"top": 0, "left": 0}}},
 		{"type": 3, "timestamp": at(2), "data": object{"source": 0, "texts": []any{}, "removes": []any{}, "adds": []object{{
-			"parentId": body["id"], "nextId": nil, "node": object{"type": 2, "id": 999, "tagName": "script", "attributes": object{"src": elsewhere}, "childNodes": []any{}},
+			"parentId": body["id"], "nextId": nil, "node": object{
+				"type": 2, "id": 999, "tagName": "script", "attributes": object{"src": elsewhere},
+				"childNodes": []any{},
+			},
 		}}, "attributes": []object{{"id": body["id"], "attributes": object{"onclick": "top.hacked=10"}}}}},
-		{"type": 5, "timestamp": at(3), "data": object{"tag": "<script>top.hacked=11</script>", "payload": object{"__proto__": object{"hacked": 12}}}},
+		{"type": 5, "timestamp": at(3), "data": object{
+			"tag":     "<script>top.hacked=11</script>",
+			"payload": object{"__proto__": object{"hacked": 12}},
+		}},
 		{"type": 99, "timestamp": at(4), "data": nil},
 		{"type": 3, "timestamp": at(5), "data": object{"source": 77}},
 	}
@@ -97,7 +103,8 @@ func sendRecording(t *testing.T, p *testkit.Process) (elsewhere string) {
 	stamp := func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 	row, err := json.Marshal(object{
 		"session_id": session, "start_time": stamp(now), "version": 1, "status": "active", "user_id": "hostile", "user_name": hostileVisitor,
-		"visitor_id": "hostile", "service_name": "storefront-web", "page_views": 1, "last_activity_at": stamp(now.Add(3 * time.Second)), "duration_ms": 3000,
+		"visitor_id": "hostile", "service_name": "storefront-web", "page_views": 1, "last_activity_at": stamp(now.Add(3 * time.Second)),
+		"duration_ms": 3000,
 	})
 	if err != nil {
 		t.Fatal(err)

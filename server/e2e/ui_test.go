@@ -39,8 +39,10 @@ const hostileTrace = "0000000000000000000000000000bad1"
 // hostile are texts that try to run, to break the layout, or to look like other text.
 func hostile() []string {
 	return []string{
-		`<script>window.hacked=1</script>`, `<img src=x onerror="window.hacked=2">`, `"><svg onload=window.hacked=3>`, `javascript:window.hacked=4`,
-		"{{constructor.constructor('window.hacked=5')()}}", "\u001b[2J\u001b[31mred", "txt.\u202egnp.exe", "line 1\r\nline 2\x00\x07", "../../../etc/passwd",
+		`<script>window.hacked=1</script>`, `<img src=x onerror="window.hacked=2">`, `"><svg onload=window.hacked=3>`,
+		`javascript:window.hacked=4`,
+		"{{constructor.constructor('window.hacked=5')()}}", "\u001b[2J\u001b[31mred", "txt.\u202egnp.exe", "line 1\r\nline 2\x00\x07",
+		"../../../etc/passwd",
 		strings.Repeat("W", 60_000), strings.Repeat("very long words ", 4_000), "\U0001F4A9\u0301\u0301\u0301\u0301",
 	}
 }
@@ -53,7 +55,8 @@ func sendHostile(t *testing.T, p *testkit.Process, marker string) {
 	now := time.Now().UnixNano()
 	var attributes, spans, records []object
 	for i, text := range hostile() {
-		attributes = append(attributes, object{"key": fmt.Sprintf("hostile.%d", i), "value": value(text)}, object{"key": text[:min(len(text), 200)], "value": value(text)})
+		attributes = append(attributes, object{"key": fmt.Sprintf("hostile.%d", i), "value": value(text)},
+			object{"key": text[:min(len(text), 200)], "value": value(text)})
 	}
 	for i, text := range hostile() {
 		parent := ""
@@ -115,7 +118,8 @@ func TestWebApplication(t *testing.T) {
 	browser := chromium(t, required)
 	dir := npmInstall(t, "browser", "playwright-core")
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
-	if out, err := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--ingest-key", p.PrivateKey, "--hours", "0.4", "--seed", "7").CombinedOutput(); err != nil {
+	if out, err := testkit.Command(t, "demo", "--ingest-url", p.IngestURL, "--ingest-key", p.PrivateKey, "--hours", "0.4", "--seed",
+		"7").CombinedOutput(); err != nil {
 		t.Fatalf("svc demo: %v\n%s", err, out)
 	}
 	const marker = "hostilerecord"
@@ -124,8 +128,9 @@ func TestWebApplication(t *testing.T) {
 	waitFlushed(t, p)
 
 	input, err := json.Marshal(map[string]string{
-		"base": p.BaseURL, "email": p.AdminEmail, "password": p.AdminPassword, "trace": hostileTrace, "marker": marker, "visitor": hostileVisitor, "elsewhere": elsewhere,
-		"ingest": p.IngestURL, "key": p.PrivateKey,
+		"base": p.BaseURL, "email": p.AdminEmail, "password": p.AdminPassword, "trace": hostileTrace, "marker": marker, "visitor": hostileVisitor,
+		"elsewhere": elsewhere,
+		"ingest":    p.IngestURL, "key": p.PrivateKey,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,8 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the end of the work under the old lease", func() bool {
-		return !strings.Contains(metricsOf(t, &first.Server), "\nsvc_work_lease_lost_total 0\n") || !strings.Contains(metricsOf(t, &first.Server), "\nsvc_work_fenced_total 0\n")
+		return !strings.Contains(metricsOf(t, &first.Server), "\nsvc_work_lease_lost_total 0\n") ||
+			!strings.Contains(metricsOf(t, &first.Server), "\nsvc_work_fenced_total 0\n")
 	})
 	eventually(t, "the return of the process that was frozen", func() bool { return in.held(firstNode) > 0 })
 	if after := in.rows(written); strings.Join(before, "\n") != strings.Join(after, "\n") {

@@ -19,9 +19,12 @@ func TestPublic(t *testing.T) {
 
 		"127.0.0.1": false, "127.9.9.9": false, "10.0.0.1": false, "172.16.0.1": false, "172.31.255.255": false, "192.168.1.1": false,
 		"169.254.169.254": false, "100.100.100.200": false, "100.64.0.1": false, "0.0.0.0": false, "0.1.2.3": false, "224.0.0.1": false,
-		"255.255.255.255": false, "240.0.0.1": false, "192.0.0.192": false, "192.0.2.1": false, "198.18.0.1": false, "198.51.100.7": false, "203.0.113.9": false,
-		"192.88.99.1": false, "::": false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:10.1.1.1": false, "::127.0.0.1": false, "64:ff9b::7f00:1": false,
-		"64:ff9b:1::1": false, "fe80::1": false, "fe80::1%eth0": false, "fec0::1": false, "fc00::1": false, "fd00:ec2::254": false, "ff02::1": false,
+		"255.255.255.255": false, "240.0.0.1": false, "192.0.0.192": false, "192.0.2.1": false, "198.18.0.1": false, "198.51.100.7": false,
+		"203.0.113.9": false,
+		"192.88.99.1": false, "::": false, "::1": false, "::ffff:127.0.0.1": false, "::ffff:10.1.1.1": false, "::127.0.0.1": false,
+		"64:ff9b::7f00:1": false,
+		"64:ff9b:1::1":    false, "fe80::1": false, "fe80::1%eth0": false, "fec0::1": false, "fc00::1": false, "fd00:ec2::254": false,
+		"ff02::1":       false,
 		"2002:7f00:1::": false, "2001:0:7f00:1::": false, "2001:db8::1": false, "3fff::1": false, "100::1": false, "4000::1": false,
 	} {
 		if got := egress.Public(netip.MustParseAddr(addr)); got != want {
@@ -64,7 +67,10 @@ func TestNameOfThisMachine(t *testing.T) {
 	defer server.Close()
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "http://"), ":")
 	client := egress.New().Client(egress.Options{PlainHTTP: true, Timeout: 5 * time.Second})
-	for _, host := range []string{"localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "2130706433", "0x7f000001", "0177.0.0.1", "127.1"} {
+	for _, host := range []string{
+		"localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "[::]", "2130706433", "0x7f000001",
+		"0177.0.0.1", "127.1",
+	} {
 		if _, _, err := egress.Get(t.Context(), client, "http://"+host+":"+port+"/", "*/*", 100); err == nil {
 			t.Errorf("%s was called", host)
 		}

@@ -324,7 +324,8 @@ func appendFile(dst []byte, path string) []byte {
 	if name > 0 {
 		from = strings.LastIndexAny(path[:name], `/\`) + 1
 		// A host or a drive in front of the name is no folder.
-		if folder := path[from:name]; from > 1 && path[from-1] == '/' && path[from-2] == '/' || strings.HasSuffix(folder, ":") || folder == "." || folder == ".." {
+		if folder := path[from:name]; from > 1 && path[from-1] == '/' && path[from-2] == '/' || strings.HasSuffix(folder, ":") || folder == "." ||
+			folder == ".." {
 			from = name + 1
 		}
 	}

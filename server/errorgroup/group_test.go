@@ -122,7 +122,10 @@ func BenchmarkGroup(b *testing.B) {
 			s.WriteString("\tat org.springframework.web.servlet.FrameworkServlet.processRequest(FrameworkServlet.java:1014)\n")
 		}
 	}
-	e := errorgroup.Exception{Org: "org_bench", Service: "shop", Type: "java.lang.IllegalStateException", Message: "No stock left for order 4711", Stack: s.String()}
+	e := errorgroup.Exception{
+		Org: "org_bench", Service: "shop", Type: "java.lang.IllegalStateException",
+		Message: "No stock left for order 4711", Stack: s.String(),
+	}
 	var g errorgroup.Grouper
 	b.ReportAllocs()
 	b.SetBytes(int64(len(e.Stack)))

@@ -154,10 +154,13 @@ func cleanType(s string) string {
 // genericType reports a type that says nothing about the cause. The message then is part of the group.
 func genericType(s string) bool {
 	switch strings.TrimPrefix(s, "*") {
-	case "", "Error", "Exception", "RuntimeError", "StandardError", "Throwable", "object", "Object", "string", "String", "panic", "builtins.Exception",
-		"errors.errorString", "errors.joinError", "fmt.wrapError", "fmt.wrapErrors", "errors.fundamental", "errors.withStack", "errors.withMessage",
+	case "", "Error", "Exception", "RuntimeError", "StandardError", "Throwable", "object", "Object", "string", "String", "panic",
+		"builtins.Exception",
+		"errors.errorString", "errors.joinError", "fmt.wrapError", "fmt.wrapErrors", "errors.fundamental", "errors.withStack",
+		"errors.withMessage",
 		"errors.Error", "runtime.Error", "xerrors.wrapError", "xerrors.errorString",
-		"java.lang.Exception", "java.lang.RuntimeException", "java.lang.Throwable", "java.lang.Error", "kotlin.Exception", "kotlin.RuntimeException",
+		"java.lang.Exception", "java.lang.RuntimeException", "java.lang.Throwable", "java.lang.Error", "kotlin.Exception",
+		"kotlin.RuntimeException",
 		"System.Exception", "System.ApplicationException", "System.SystemException", "ErrorException", "RuntimeException",
 		"anyhow::Error", "anyhow.Error", "eyre::Report", "Box<dyn Error>", "alloc::boxed::Box<dyn core::error::Error>",
 		"Elixir.RuntimeError", "NSError", "_Exception", "UnhandledRejection":

@@ -31,7 +31,8 @@ const readHead = "GET /v2/services?start_time=2026-11-22T00:00:00Z&end_time=2026
 	"Authorization: Bearer svc_0123456789abcdef0123456789abcdef\r\nAccept-Encoding: gzip, deflate, br\r\nX-Request-Id: 0123456789\r\n\r\n"
 
 func exporterHead(n int) string {
-	return fmt.Sprintf("POST /v1/traces HTTP/1.1\r\nHost: ingest.example.com:4318\r\nUser-Agent: OTel-OTLP-Exporter-Go/1.38.0\r\nContent-Length: %d\r\n"+
+	return fmt.Sprintf("POST /v1/traces HTTP/1.1\r\nHost: ingest.example.com:4318\r\nUser-Agent: "+
+		"OTel-OTLP-Exporter-Go/1.38.0\r\nContent-Length: %d\r\n"+
 		"Authorization: Bearer svc_0123456789abcdef0123456789abcdef\r\nContent-Encoding: gzip\r\nContent-Type: application/x-protobuf\r\n"+
 		"Accept-Encoding: gzip\r\n\r\n", n)
 }

@@ -74,15 +74,18 @@ func serve(input []byte, part int, strict bool) (got []message, answers string) 
 	if strict {
 		l = Listen(l, false)
 	}
-	s := &http.Server{MaxHeaderBytes: 64 << 10, DisableGeneralOptionsHandler: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, err := io.ReadAll(r.Body)
-		if err != nil {
-			http.Error(w, "bad body", http.StatusBadRequest)
-			return
-		}
-		got = append(got, message{r.Method + " " + r.RequestURI, string(text)})
-		w.WriteHeader(http.StatusNoContent)
-	})}
+	s := &http.Server{
+		MaxHeaderBytes: 64 << 10, DisableGeneralOptionsHandler: true,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			text, err := io.ReadAll(r.Body)
+			if err != nil {
+				http.Error(w, "bad body", http.StatusBadRequest)
+				return
+			}
+			got = append(got, message{r.Method + " " + r.RequestURI, string(text)})
+			w.WriteHeader(http.StatusNoContent)
+		}),
+	}
 	_ = s.Serve(l) // ends when the connection is closed
 	return got, w.written.String()
 }
@@ -193,13 +196,25 @@ var accepted = map[string][]message{
 	"GET / HTTP/1.1|Host: x||":                           {{"GET /", ""}},
 	"GET / HTTP/1.0||":                                   {{"GET /", ""}},
 	"GET /a HTTP/1.1|Host: x||GET /b HTTP/1.1|Host: x||": {{"GET /a", ""}, {"GET /b", ""}},
-	"POST / HTTP/1.1|Host: x|Content-Length: 5||helloGET /b HTTP/1.1|Host: x||":                               {{"POST /", "hello"}, {"GET /b", ""}},
-	"POST / HTTP/1.1|Host: x|content-length:005\t ||hello||GET /b HTTP/1.1|Host: x||":                         {{"POST /", "hello"}, {"GET /b", ""}},
-	"POST / HTTP/1.1|Host: x|Content-Length: 0||GET /b HTTP/1.1|Host: x||":                                    {{"POST /", ""}, {"GET /b", ""}},
-	"POST / HTTP/1.1|Host: x|Transfer-Encoding: chunked||5|hello|A;n=\"v\";m|0123456789|0||":                  {{"POST /", "hello0123456789"}},
-	"POST / HTTP/1.1|Host: x|transfer-encoding:CHUNKED||005|\r\n\n\x00x|000|A: b|C:||GET /b HTTP/1.1|Host:||": {{"POST /", "\r\n\n\x00x"}, {"GET /b", ""}},
-	"PUT / HTTP/1.1|Host: x|Expect: 100-continue|Content-Length: 2||hi":                                       {{"PUT /", "hi"}},
-	"GET / HTTP/1.1|Host: x|Empty:|Latin: \xe9|X-Content-Length: 5|Content-Length-: 6||":                      {{"GET /", ""}},
+	"POST / HTTP/1.1|Host: x|Content-Length: 5||helloGET /b HTTP/1.1|Host: x||": {
+		{"POST /", "hello"},
+		{"GET /b", ""},
+	},
+	"POST / HTTP/1.1|Host: x|content-length:005\t ||hello||GET /b HTTP/1.1|Host: x||": {
+		{"POST /", "hello"},
+		{"GET /b", ""},
+	},
+	"POST / HTTP/1.1|Host: x|Content-Length: 0||GET /b HTTP/1.1|Host: x||": {
+		{"POST /", ""},
+		{"GET /b", ""},
+	},
+	"POST / HTTP/1.1|Host: x|Transfer-Encoding: chunked||5|hello|A;n=\"v\";m|0123456789|0||": {{"POST /", "hello0123456789"}},
+	"POST / HTTP/1.1|Host: x|transfer-encoding:CHUNKED||005|\r\n\n\x00x|000|A: b|C:||GET /b HTTP/1.1|Host:||": {
+		{"POST /", "\r\n\n\x00x"},
+		{"GET /b", ""},
+	},
+	"PUT / HTTP/1.1|Host: x|Expect: 100-continue|Content-Length: 2||hi":                  {{"PUT /", "hi"}},
+	"GET / HTTP/1.1|Host: x|Empty:|Latin: \xe9|X-Content-Length: 5|Content-Length-: 6||": {{"GET /", ""}},
 	"OPTIONS * HTTP/1.1|Host: x||":                      {{"OPTIONS *", ""}},
 	"GET http://x/ HTTP/1.1|Host: x||":                  {{"GET http://x/", ""}},
 	"GET / HTTP/1.1|Host: x|!#$%&'*+-.^_`~0aZ: token||": {{"GET /", ""}},
@@ -223,7 +238,10 @@ func TestAccepted(t *testing.T) {
 
 // TestLongHead: net/http answers a head that is too long, even if the head never ends.
 func TestLongHead(t *testing.T) {
-	for _, head := range []string{"GET / HTTP/1.1\r\n" + host + "A: " + strings.Repeat("x", 300<<10) + "\r\n\r\n", strings.Repeat("x", 2<<20)} {
+	for _, head := range []string{
+		"GET / HTTP/1.1\r\n" + host + "A: " + strings.Repeat("x", 300<<10) + "\r\n\r\n",
+		strings.Repeat("x", 2<<20),
+	} {
 		if _, answers := serve([]byte(head), 4096, true); !strings.HasPrefix(answers, "HTTP/1.1 431") {
 			t.Errorf("answers %.80q", answers)
 		}
@@ -239,7 +257,8 @@ func TestUnreadBody(t *testing.T) {
 	for name, head := range map[string]string{
 		"short body":   "POST /first HTTP/1.1|Host: x|Content-Length: 36||GET /inside HTTP/1.1|Host: inside||  ",
 		"100-continue": "POST /first HTTP/1.1|Host: x|Expect: 100-continue|Content-Length: 36||GET /inside HTTP/1.1|Host: inside||  ",
-		"long body":    "POST /first HTTP/1.1|Host: x|Content-Length: 1000000||GET /inside HTTP/1.1|Host: inside||" + strings.Repeat(" ", 999_966),
+		"long body": "POST /first HTTP/1.1|Host: x|Content-Length: 1000000||GET /inside HTTP/1.1|Host: inside||" +
+			strings.Repeat(" ", 999_966),
 	} {
 		w := &wire{input: lines(head + "GET /second HTTP/1.1|Host: x||"), part: 4096, closed: make(chan struct{})}
 		var paths []string
@@ -273,7 +292,10 @@ func TestHTTP2(t *testing.T) {
 		p(protocols)
 		c := &http.Client{Transport: &http.Transport{Protocols: protocols}}
 		for range 3 {
-			for _, body := range []io.Reader{strings.NewReader(strings.Repeat("\nx", 100_000)), struct{ io.Reader }{strings.NewReader(strings.Repeat("\nx", 100_000))}} {
+			for _, body := range []io.Reader{
+				strings.NewReader(strings.Repeat("\nx", 100_000)),
+				struct{ io.Reader }{strings.NewReader(strings.Repeat("\nx", 100_000))},
+			} {
 				res, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
 				if err != nil {
 					t.Fatal(err)

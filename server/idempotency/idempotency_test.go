@@ -31,7 +31,10 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{}
 	f.clock.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMicro())
 	var err error
-	f.store, err = store.Open(t.Context(), store.Config{Path: filepath.Join(t.TempDir(), "svc.db"), Now: func() time.Time { return time.UnixMicro(f.clock.Load()) }})
+	f.store, err = store.Open(t.Context(), store.Config{
+		Path: filepath.Join(t.TempDir(), "svc.db"),
+		Now:  func() time.Time { return time.UnixMicro(f.clock.Load()) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +93,10 @@ func TestKeys(t *testing.T) {
 			t.Errorf("replay: %+v, %v", again, err)
 		}
 	}
-	for name, in := range map[string][2]string{"another body": {"create", "other"}, "another method": {"roll", "body"}, "moved border": {"createb", "ody"}} {
+	for name, in := range map[string][2]string{
+		"another body": {"create", "other"}, "another method": {"roll", "body"},
+		"moved border": {"createb", "ody"},
+	} {
 		if _, err := begin("key_1", "k", in[0], in[1]); tagOf(err) != apierr.IdempotencyKeyReused {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -131,7 +137,8 @@ func TestKeys(t *testing.T) {
 	if _, err := begin("key_1", "k", "create", "body"); tagOf(err) != apierr.IdempotencyInProgress {
 		t.Errorf("a late end freed or ended another's claim: %v", err)
 	}
-	if _, err := f.Begin(ctx, &principal.Principal{Org: "org_gone", Kind: principal.KindAPIKey, CredentialID: "key_1"}, "k", "create", nil); tagOf(err) != apierr.OrganizationAccessDenied {
+	if _, err := f.Begin(ctx, &principal.Principal{Org: "org_gone", Kind: principal.KindAPIKey, CredentialID: "key_1"}, "k", "create",
+		nil); tagOf(err) != apierr.OrganizationAccessDenied {
 		t.Errorf("an organization that is gone: %v", err)
 	}
 	if err := f.store.Close(); err != nil {
@@ -150,7 +157,8 @@ func TestSecretsAreSealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Done(t.Context(), []byte("svc_ak_secret"))
-	row, first, err := f.store.ClaimIdempotencyKey(t.Context(), f.org, store.IdempotencyKey{Caller: "key_1", KeyHash: hashOf(t, "a-key-of-somebody"), RequestHash: "r"}, time.Minute)
+	row, first, err := f.store.ClaimIdempotencyKey(t.Context(), f.org,
+		store.IdempotencyKey{Caller: "key_1", KeyHash: hashOf(t, "a-key-of-somebody"), RequestHash: "r"}, time.Minute)
 	if err != nil || first || !row.Done {
 		t.Fatalf("the row: %+v, %v, %v", row, first, err)
 	}

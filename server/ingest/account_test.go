@@ -62,7 +62,10 @@ func (l *ledger) AddUsage(_ context.Context, _ string, _ int64, deltas []usage.D
 func (l *ledger) Accounts(context.Context, []principal.OrgID, time.Time) (map[principal.OrgID]usage.Account, error) {
 	none := int64(0)
 	return map[principal.OrgID]usage.Account{
-		"org_spent":    {Plan: &usage.Plan{Name: "Starter", Active: true, Limits: map[string]usage.Limit{"traces": {Items: &none}, "events": {Bytes: &none}}}},
+		"org_spent": {Plan: &usage.Plan{
+			Name: "Starter", Active: true,
+			Limits: map[string]usage.Limit{"traces": {Items: &none}, "events": {Bytes: &none}},
+		}},
 		"org_inactive": {Plan: &usage.Plan{Name: "Trial"}},
 	}, nil
 }

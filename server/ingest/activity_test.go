@@ -36,7 +36,10 @@ var (
 		pathMeta:     `{"session_id":"s_1","status":"active"}` + "\n" + `{"session_id":"s_1","version":2}`,
 		pathTimeline: `{"session_id":"s_1","type":"click"}` + "\r\n" + `{"session_id":"s_1","type":"navigation"}`,
 	}
-	chunkHeaders = []string{"x-svc-session-id", "s_1", "x-svc-chunk-seq", "3", "x-svc-is-checkpoint", "1", "x-svc-event-count", "2", "x-svc-duration-ms", "5000"}
+	chunkHeaders = []string{
+		"x-svc-session-id", "s_1", "x-svc-chunk-seq", "3", "x-svc-is-checkpoint", "1", "x-svc-event-count", "2",
+		"x-svc-duration-ms", "5000",
+	}
 )
 
 // send posts with the good key, or with the key in headers.
@@ -68,16 +71,46 @@ func TestActivity(t *testing.T) {
 		headers          []string
 		rows             int
 	}{
-		{name: "events", path: pathEvents, body: []byte(lines[pathEvents]), headers: []string{"Content-Type", "application/x-ndjson"}, want: `{"accepted":2}`, rows: 2},
-		{name: "meta", path: pathMeta, body: []byte(lines[pathMeta]), headers: []string{"Content-Type", "application/json"}, rows: 2, want: `{"accepted":2,"warnings":["line 1: start_time is missing: the receive time stands for it (2 times in this request)"]}`},
-		{name: "timeline", path: pathTimeline, body: []byte(lines[pathTimeline]), headers: []string{"Content-Type", "text/plain;charset=UTF-8"}, rows: 2, want: `{"accepted":2,"warnings":["line 1: timestamp is missing: the receive time stands for it (2 times in this request)"]}`},
-		{name: "gzip", path: pathEvents, body: gzipped(t, []byte(lines[pathEvents])), headers: []string{"Content-Encoding", "gzip"}, want: `{"accepted":2}`, rows: 2},
-		{name: "octets", path: pathEvents, body: []byte(lines[pathEvents]), headers: []string{"Content-Type", "application/octet-stream", "Content-Encoding", "identity"}, want: `{"accepted":2}`, rows: 2},
-		{name: "large", path: pathEvents, body: bytes.Repeat([]byte(`{"name":"order placed","user_id":"ada"}`+"\n"), 8000), want: `{"accepted":8000}`, rows: 8000},
-		{name: "one rejected", path: pathEvents, body: []byte(`{"name":"a"}` + "\n" + `{"name":""}`), rows: 1, want: `{"accepted":1,"rejected":1,"reasons":["line 2: name must be 1 to 128 bytes long"]}`},
-		{name: "all rejected", path: pathEvents, body: []byte(`{"name":"$x"}`), want: `{"accepted":0,"rejected":1,"reasons":["line 1: name must not begin with $, which is reserved"]}`},
-		{name: "chunk", path: pathBlob, body: gzipped(t, []byte(recording)), headers: append([]string{"Content-Type", "application/octet-stream"}, chunkHeaders...), rows: 1},
-		{name: "chunk said to be gzip", path: pathBlob, body: gzipped(t, []byte("[]")), headers: append([]string{"Content-Encoding", "gzip"}, chunkHeaders...), rows: 1},
+		{
+			name: "events", path: pathEvents, body: []byte(lines[pathEvents]), headers: []string{"Content-Type", "application/x-ndjson"},
+			want: `{"accepted":2}`, rows: 2,
+		},
+		{
+			name: "meta", path: pathMeta, body: []byte(lines[pathMeta]), headers: []string{"Content-Type", "application/json"}, rows: 2,
+			want: `{"accepted":2,"warnings":["line 1: start_time is missing: the receive time stands for it (2 times in this request)"]}`,
+		},
+		{
+			name: "timeline", path: pathTimeline, body: []byte(lines[pathTimeline]), headers: []string{"Content-Type", "text/plain;charset=UTF-8"},
+			rows: 2, want: `{"accepted":2,"warnings":["line 1: timestamp is missing: the receive time stands for it (2 times in this request)"]}`,
+		},
+		{
+			name: "gzip", path: pathEvents, body: gzipped(t, []byte(lines[pathEvents])), headers: []string{"Content-Encoding", "gzip"},
+			want: `{"accepted":2}`, rows: 2,
+		},
+		{
+			name: "octets", path: pathEvents, body: []byte(lines[pathEvents]),
+			headers: []string{"Content-Type", "application/octet-stream", "Content-Encoding", "identity"}, want: `{"accepted":2}`, rows: 2,
+		},
+		{
+			name: "large", path: pathEvents, body: bytes.Repeat([]byte(`{"name":"order placed","user_id":"ada"}`+"\n"), 8000),
+			want: `{"accepted":8000}`, rows: 8000,
+		},
+		{
+			name: "one rejected", path: pathEvents, body: []byte(`{"name":"a"}` + "\n" + `{"name":""}`), rows: 1,
+			want: `{"accepted":1,"rejected":1,"reasons":["line 2: name must be 1 to 128 bytes long"]}`,
+		},
+		{
+			name: "all rejected", path: pathEvents, body: []byte(`{"name":"$x"}`),
+			want: `{"accepted":0,"rejected":1,"reasons":["line 1: name must not begin with $, which is reserved"]}`,
+		},
+		{
+			name: "chunk", path: pathBlob, body: gzipped(t, []byte(recording)),
+			headers: append([]string{"Content-Type", "application/octet-stream"}, chunkHeaders...), rows: 1,
+		},
+		{
+			name: "chunk said to be gzip", path: pathBlob, body: gzipped(t, []byte("[]")),
+			headers: append([]string{"Content-Encoding", "gzip"}, chunkHeaders...), rows: 1,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture(t, ingest.Limits{}, nil)
@@ -173,7 +206,10 @@ func TestActivityMessagesNameTheField(t *testing.T) {
 		path, body, want string
 		headers          []string
 	}{
-		{path: pathTimeline, body: lines[pathTimeline] + "\n" + `{"session_id":"s","type":"click","timestamp":"soon"}`, want: "line 3: timestamp must be a time"},
+		{
+			path: pathTimeline, body: lines[pathTimeline] + "\n" + `{"session_id":"s","type":"click","timestamp":"soon"}`,
+			want: "line 3: timestamp must be a time",
+		},
 		{path: pathMeta, body: `{"session_id":"no good"}`, want: "line 1: session_id must be 1 to 128"},
 		{path: pathEvents, body: `{"name":"a"}` + "\nnonsense", want: "line 2: must be a JSON object"},
 		{path: pathBlob, headers: []string{"x-svc-chunk-seq", "x"}, want: "x-svc-chunk-seq must be a whole number"},
@@ -219,7 +255,8 @@ func TestActivityFailures(t *testing.T) {
 		t.Errorf("a record too large for the queue gives %d", res.StatusCode)
 	}
 	f.queue.fail(io.ErrShortWrite)
-	if res := f.send(pathBlob, gzipped(t, []byte(recording)), chunkHeaders...); res.StatusCode != 503 || !strings.Contains(text(t, res.Body), "ingest_queue_unavailable") {
+	if res := f.send(pathBlob, gzipped(t, []byte(recording)), chunkHeaders...); res.StatusCode != 503 ||
+		!strings.Contains(text(t, res.Body), "ingest_queue_unavailable") {
 		t.Errorf("a failed write gives %d", res.StatusCode)
 	}
 	f.queue.fail(nil)
@@ -255,7 +292,8 @@ func TestActivityPreflight(t *testing.T) {
 	for _, path := range []string{pathEvents, pathMeta, pathTimeline, pathBlob} {
 		res := f.do("OPTIONS", path, nil, "Origin", "https://shop.example", "Access-Control-Request-Method", "POST")
 		allowed := strings.ToLower(res.Header.Get("Access-Control-Allow-Headers"))
-		if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != "*" || res.Header.Get("Access-Control-Expose-Headers") != "" {
+		if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			res.Header.Get("Access-Control-Expose-Headers") != "" {
 			t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
 		}
 		for i := 0; i < len(chunkHeaders); i += 2 {
@@ -317,7 +355,8 @@ func TestBombCostsNoMemory(t *testing.T) {
 // Inflating ends when the request's time is up.
 func TestBombEndsInTime(t *testing.T) {
 	f := newFixture(t, ingest.Limits{Request: time.Millisecond}, nil)
-	if res := f.send(pathBlob, bomb(t, 32<<20), chunkHeaders...); res.StatusCode != 503 || !strings.Contains(text(t, res.Body), "ingest_request_timeout") {
+	if res := f.send(pathBlob, bomb(t, 32<<20), chunkHeaders...); res.StatusCode != 503 ||
+		!strings.Contains(text(t, res.Body), "ingest_request_timeout") {
 		t.Errorf("status %d", res.StatusCode)
 	}
 }

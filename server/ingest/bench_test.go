@@ -92,7 +92,10 @@ func capture(b *testing.B, protocol loadtest.Protocol, signal otlp.Signal, gzip 
 		body, _ = io.ReadAll(r.Body)
 	}))
 	defer s.Close()
-	r, err := loadtest.Run(b.Context(), loadtest.Config{URL: s.URL, Key: goodKey, Protocol: protocol, Signal: signal, Gzip: gzip, Run: "bench", Workers: 1, Requests: 1})
+	r, err := loadtest.Run(b.Context(), loadtest.Config{
+		URL: s.URL, Key: goodKey, Protocol: protocol, Signal: signal, Gzip: gzip, Run: "bench",
+		Workers: 1, Requests: 1,
+	})
 	if err != nil || r.Acknowledged != 1 {
 		b.Fatal(r, err)
 	}

@@ -74,7 +74,8 @@ func (g *Gateway) charge(buf *buffer, n int) *apierr.Error {
 	case budgetShare:
 		return apierr.New(
 			apierr.IngestRateLimited,
-			"The open requests of this organization hold as much memory as one organization may have. Nothing was stored; wait for answers before you send more.",
+			"The open requests of this organization hold as much memory as one organization may have. Nothing was stored; wait for answers before "+
+				"you send more.",
 		)
 	case budgetAll:
 		return apierr.New(

@@ -61,7 +61,8 @@ func (s *storedNames) take(t *testing.T) []string {
 	}
 	var names []string
 	columns := map[string]string{
-		"spans": "SpanName", "logs": "Body", "metrics_gauge": "MetricName", "metrics_sum": "MetricName", "metrics_histogram": "MetricName", "metrics_exponential_histogram": "MetricName", "metrics_summary": "MetricName",
+		"spans": "SpanName", "logs": "Body", "metrics_gauge": "MetricName", "metrics_sum": "MetricName", "metrics_histogram": "MetricName",
+		"metrics_exponential_histogram": "MetricName", "metrics_summary": "MetricName",
 		"product_events": "Name", "session_replays": "SessionId", "session_replay_events": "SessionId", "session_events": "SessionId",
 	}
 	for table := range set.Tables() {

@@ -3,7 +3,8 @@ package ingest
 import "net/http"
 
 // Pages of any origin may send these headers: those of OTLP exporters and those of the browser SDK.
-const corsHeaders = "Authorization, Content-Type, Content-Encoding, User-Agent, x-svc-ingest-key, x-svc-session-id, x-svc-chunk-seq, x-svc-is-checkpoint, x-svc-event-count, x-svc-duration-ms"
+const corsHeaders = "Authorization, Content-Type, Content-Encoding, User-Agent, x-svc-ingest-key, x-svc-session-id, x-svc-chunk-seq, " +
+	"x-svc-is-checkpoint, x-svc-event-count, x-svc-duration-ms"
 
 // allowOrigin lets pages of any origin read the answer. No header is exposed to them.
 func allowOrigin(h http.Header) { h.Set("Access-Control-Allow-Origin", "*") }

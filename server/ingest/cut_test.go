@@ -19,15 +19,19 @@ func TestRowsTooLarge(t *testing.T) {
 	f := newFixture(t, ingest.Limits{Columns: 1 << 20}, nil)
 	const want = "of this request take more than 1 MiB in storage"
 	for path, body := range map[string][]byte{
-		"/v1/traces": wire(t, spans(50_000)), pathEvents: bytes.Repeat([]byte(`{"name":"a"}`+"\n"), 20_000), pathMeta: bytes.Repeat([]byte(`{"session_id":"a"}`+"\n"), 20_000),
-		pathTimeline: bytes.Repeat([]byte(`{"session_id":"a","type":"click"}`+"\n"), 20_000), logpushURL + goodConnector: []byte(strings.Repeat(pushed("/a"), 20_000)),
+		"/v1/traces": wire(t, spans(50_000)), pathEvents: bytes.Repeat([]byte(`{"name":"a"}`+"\n"), 20_000),
+		pathMeta:                   bytes.Repeat([]byte(`{"session_id":"a"}`+"\n"), 20_000),
+		pathTimeline:               bytes.Repeat([]byte(`{"session_id":"a","type":"click"}`+"\n"), 20_000),
+		logpushURL + goodConnector: []byte(strings.Repeat(pushed("/a"), 20_000)),
 	} {
 		res := f.do("POST", path, body, bearer(goodKey)...)
-		if got := text(t, res.Body); res.StatusCode != 413 || !strings.Contains(got, "ingest_payload_too_large") || !strings.Contains(got, want) || res.Header.Get("Retry-After") != "" {
+		if got := text(t, res.Body); res.StatusCode != 413 || !strings.Contains(got, "ingest_payload_too_large") ||
+			!strings.Contains(got, want) || res.Header.Get("Retry-After") != "" {
 			t.Errorf("%s: %d %s, want %q", path, res.StatusCode, got, want)
 		}
 	}
-	if err := f.exportTraces(t, goodKey, spans(50_000)); err == nil || !strings.Contains(err.Error(), want) || status.Code(err) != codes.ResourceExhausted {
+	if err := f.exportTraces(t, goodKey, spans(50_000)); err == nil || !strings.Contains(err.Error(), want) ||
+		status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("over gRPC: %v", err)
 	}
 	if records, _ := f.queue.count(); records != 0 {
@@ -50,11 +54,14 @@ func TestCutIsCounted(t *testing.T) {
 	records := logRecords()
 	records.ResourceLogs[0].ScopeLogs[0].LogRecords[0].Attributes = nil
 	for range 1030 {
-		records.ResourceLogs[0].ScopeLogs[0].LogRecords[0].Attributes = append(records.ResourceLogs[0].ScopeLogs[0].LogRecords[0].Attributes, attribute("a", "b"))
+		records.ResourceLogs[0].ScopeLogs[0].LogRecords[0].Attributes = append(records.ResourceLogs[0].ScopeLogs[0].LogRecords[0].Attributes,
+			attribute("a", "b"))
 	}
 	f.do("POST", "/v1/logs", wire(t, records), bearer(goodKey)...)
-	f.do("POST", pathEvents, []byte(`{"name":"order placed","user_id":"`+longText(300)+`","attributes":{"a":"`+longText(1100)+`","`+longText(65)+`":1,"`+longText(66)+`":2}}`), bearer(goodKey)...)
-	f.do("POST", pathTimeline, []byte(`{"session_id":"s","type":"error","message":"`+longText(1100)+`"}`+"\n"+`{"session_id":"s","type":"click"}`), bearer(goodKey)...)
+	f.do("POST", pathEvents, []byte(`{"name":"order placed","user_id":"`+longText(300)+`","attributes":{"a":"`+longText(1100)+`","`+
+		longText(65)+`":1,"`+longText(66)+`":2}}`), bearer(goodKey)...)
+	f.do("POST", pathTimeline, []byte(`{"session_id":"s","type":"error","message":"`+longText(1100)+`"}`+"\n"+
+		`{"session_id":"s","type":"click"}`), bearer(goodKey)...)
 	f.do("POST", pathEvents, []byte(`{"name":"","user_id":"`+longText(300)+`"}`), bearer(goodKey)...) // rejected: not counted as cut
 	f.do("POST", "/v1/traces", wire(t, long), bearer(ingest.TestKey)...)
 	for signal, want := range map[string]float64{"traces": 4, "logs": 6, "metrics": 0, "events": 4, "sessions": 1} {
@@ -98,7 +105,9 @@ func TestCutOfRejectedItems(t *testing.T) {
 	gauge.DataPoints = append(gauge.DataPoints, empty)
 	for path, body := range map[string][]byte{"/v1/traces": wire(t, traces), "/v1/logs": wire(t, records), "/v1/metrics": wire(t, measured)} {
 		res := f.do("POST", path, body, bearer(goodKey)...)
-		if got := text(t, res.Body); !strings.Contains(got, "rejected") || !strings.Contains(got, "is longer than 65536 bytes as text and was cut") || strings.Count(got, "times in this request") > strings.Count(path, "traces") {
+		if got := text(t, res.Body); !strings.Contains(got, "rejected") ||
+			!strings.Contains(got, "is longer than 65536 bytes as text and was cut") ||
+			strings.Count(got, "times in this request") > strings.Count(path, "traces") {
 			t.Errorf("%s: %q", path, got)
 		}
 	}

@@ -56,7 +56,8 @@ func (g *Gateway) notQueued(ctx context.Context, err error) *apierr.Error {
 	case errors.Is(err, queue.ErrOwnerFull):
 		return apierr.New(
 			apierr.IngestOrgQueueThrottled,
-			"This organization has reached its share of the queue of telemetry that is not stored yet. Nothing of this request was stored; send it again later.",
+			"This organization has reached its share of the queue of telemetry that is not stored yet. Nothing of this request was stored; send "+
+				"it again later.",
 			apierr.Cause(err),
 		)
 	case errors.Is(err, queue.ErrBackedUp):

@@ -36,10 +36,10 @@ func httpExporters(t *testing.T, addr, key string, gzip bool) exporters {
 	if gzip {
 		traceGzip, metricGzip, logGzip = otlptracehttp.GzipCompression, otlpmetrichttp.GzipCompression, otlploghttp.GzipCompression
 	}
-	traces, err1 := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpoint(addr), otlptracehttp.WithInsecure(), otlptracehttp.WithHeaders(headers),
-		otlptracehttp.WithCompression(traceGzip), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
-	metrics, err2 := otlpmetrichttp.New(t.Context(), otlpmetrichttp.WithEndpoint(addr), otlpmetrichttp.WithInsecure(), otlpmetrichttp.WithHeaders(headers),
-		otlpmetrichttp.WithCompression(metricGzip), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}))
+	traces, err1 := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpoint(addr), otlptracehttp.WithInsecure(),
+		otlptracehttp.WithHeaders(headers), otlptracehttp.WithCompression(traceGzip), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
+	metrics, err2 := otlpmetrichttp.New(t.Context(), otlpmetrichttp.WithEndpoint(addr), otlpmetrichttp.WithInsecure(),
+		otlpmetrichttp.WithHeaders(headers), otlpmetrichttp.WithCompression(metricGzip), otlpmetrichttp.WithRetry(otlpmetrichttp.RetryConfig{}))
 	logs, err3 := otlploghttp.New(t.Context(), otlploghttp.WithEndpoint(addr), otlploghttp.WithInsecure(), otlploghttp.WithHeaders(headers),
 		otlploghttp.WithCompression(logGzip), otlploghttp.WithRetry(otlploghttp.RetryConfig{}))
 	for _, err := range []error{err1, err2, err3} {
@@ -54,13 +54,16 @@ func grpcExporters(t *testing.T, addr, key string, gzip bool) exporters {
 	t.Helper()
 	headers := map[string]string{"Authorization": "Bearer " + key}
 	traceOpts := []otlptracegrpc.Option{
-		otlptracegrpc.WithEndpoint(addr), otlptracegrpc.WithInsecure(), otlptracegrpc.WithHeaders(headers), otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
+		otlptracegrpc.WithEndpoint(addr), otlptracegrpc.WithInsecure(), otlptracegrpc.WithHeaders(headers),
+		otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
 	}
 	metricOpts := []otlpmetricgrpc.Option{
-		otlpmetricgrpc.WithEndpoint(addr), otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithHeaders(headers), otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}),
+		otlpmetricgrpc.WithEndpoint(addr), otlpmetricgrpc.WithInsecure(), otlpmetricgrpc.WithHeaders(headers),
+		otlpmetricgrpc.WithRetry(otlpmetricgrpc.RetryConfig{}),
 	}
 	logOpts := []otlploggrpc.Option{
-		otlploggrpc.WithEndpoint(addr), otlploggrpc.WithInsecure(), otlploggrpc.WithHeaders(headers), otlploggrpc.WithRetry(otlploggrpc.RetryConfig{}),
+		otlploggrpc.WithEndpoint(addr), otlploggrpc.WithInsecure(), otlploggrpc.WithHeaders(headers),
+		otlploggrpc.WithRetry(otlploggrpc.RetryConfig{}),
 	}
 	if gzip {
 		traceOpts = append(traceOpts, otlptracegrpc.WithCompressor("gzip"))

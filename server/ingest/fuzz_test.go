@@ -74,7 +74,8 @@ func FuzzActivity(f *testing.F) {
 			t.Fatalf("%d rows were stored, %d are read back", rows, got)
 		}
 		// A request with the test key always succeeds, and stores nothing.
-		res = g.do("POST", path, body, append(bearer(ingest.TestKey), "Content-Type", media, "Content-Encoding", encoding, "x-svc-session-id", session, "x-svc-chunk-seq", seq)...)
+		res = g.do("POST", path, body, append(bearer(ingest.TestKey), "Content-Type", media, "Content-Encoding", encoding, "x-svc-session-id",
+			session, "x-svc-chunk-seq", seq)...)
 		if _, after := g.queue.count(); res.StatusCode != 200 || after != rows {
 			t.Fatalf("the test key: %d, and %d rows", res.StatusCode, after-rows)
 		}
@@ -97,7 +98,8 @@ func FuzzGunzip(f *testing.F) {
 		if err == nil {
 			plain, err = io.ReadAll(io.LimitReader(z, limit+1))
 		}
-		packed, unpacked := newFixture(t, ingest.Limits{Decompressed: limit}, nil), newFixture(t, ingest.Limits{Body: limit, Decompressed: limit}, nil)
+		packed, unpacked := newFixture(t, ingest.Limits{Decompressed: limit}, nil),
+			newFixture(t, ingest.Limits{Body: limit, Decompressed: limit}, nil)
 		got := packed.do("POST", "/v1/logs", body, "Authorization", "Bearer "+goodKey, "Content-Encoding", "gzip").StatusCode
 		want := unpacked.do("POST", "/v1/logs", plain, "Authorization", "Bearer "+goodKey).StatusCode
 		if err != nil {

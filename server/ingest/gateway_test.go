@@ -67,7 +67,8 @@ func (keys) AuthenticateIngest(_ context.Context, secret string) (ingest.Key, er
 	case goodKey:
 		return ingest.Key{Origin: otlp.Origin{Org: org, KeyType: otlp.KeyPrivate}, PublicID: "ingk_good"}, nil
 	case logsKey:
-		return ingest.Key{Origin: otlp.Origin{Org: org, KeyType: otlp.KeyCustom, KeyID: "ingk_1"}, PublicID: "ingk_1", Signals: []string{"logs"}}, nil
+		return ingest.Key{Origin: otlp.Origin{Org: org, KeyType: otlp.KeyCustom, KeyID: "ingk_1"}, PublicID: "ingk_1", Signals: []string{"logs"}},
+			nil
 	case otherKey:
 		return ingest.Key{Origin: otlp.Origin{Org: "org_two", KeyType: otlp.KeyPublic}, PublicID: "ingk_other"}, nil
 	case paceKey:
@@ -79,11 +80,15 @@ func (keys) AuthenticateIngest(_ context.Context, secret string) (ingest.Key, er
 	case spentKey:
 		return ingest.Key{Origin: otlp.Origin{Org: "org_spent", KeyType: otlp.KeyPrivate}, PublicID: "ingk_spent"}, nil
 	case slowSpentKey:
-		return ingest.Key{Origin: otlp.Origin{Org: "org_spent", KeyType: otlp.KeyCustom, KeyID: "ingk_both"}, PublicID: "ingk_both", RateLimit: 1}, nil
+		return ingest.Key{
+			Origin: otlp.Origin{Org: "org_spent", KeyType: otlp.KeyCustom, KeyID: "ingk_both"}, PublicID: "ingk_both",
+			RateLimit: 1,
+		}, nil
 	case inactiveKey:
 		return ingest.Key{Origin: otlp.Origin{Org: "org_inactive", KeyType: otlp.KeyPrivate}, PublicID: "ingk_inactive"}, nil
 	case disabledKey:
-		return ingest.Key{Origin: otlp.Origin{Org: org}, PublicID: "ingk_disabled"}, apierr.New(apierr.IngestUnauthorized, "The ingest key is disabled.")
+		return ingest.Key{Origin: otlp.Origin{Org: org}, PublicID: "ingk_disabled"},
+			apierr.New(apierr.IngestUnauthorized, "The ingest key is disabled.")
 	case outageKey:
 		return ingest.Key{}, errors.New("database password is hunter2")
 	default:
@@ -185,7 +190,10 @@ func (f *fixture) now() time.Time {
 
 func newFixture(t testing.TB, limits ingest.Limits, gate chan struct{}) *fixture {
 	t.Helper()
-	f := &fixture{queue: &memoryQueue{sets: &blocks.Pool{}, gate: gate}, log: &bytes.Buffer{}, reg: prometheus.NewRegistry(), ledger: newLedger()}
+	f := &fixture{
+		queue: &memoryQueue{sets: &blocks.Pool{}, gate: gate}, log: &bytes.Buffer{}, reg: prometheus.NewRegistry(),
+		ledger: newLedger(),
+	}
 	cfg := ingest.Config{
 		Keys: keys{}, Connectors: &f.connectors, Queue: f.queue, Sets: f.queue.sets, Limits: limits, Metrics: f.reg, Region: "eu",
 		Logger: slog.New(slog.NewTextHandler(&lockedWriter{w: f.log}, nil)), Now: f.now,
@@ -250,7 +258,10 @@ func spans(n int) *coltrace.ExportTraceServiceRequest {
 			StartTimeUnixNano: now, EndTimeUnixNano: now + 1000, Attributes: []*commonpb.KeyValue{attribute("http.route", "/cart")},
 		})
 	}
-	return &coltrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{Resource: resource(), ScopeSpans: []*tracepb.ScopeSpans{scope}}}}
+	return &coltrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{
+		Resource:   resource(),
+		ScopeSpans: []*tracepb.ScopeSpans{scope},
+	}}}
 }
 
 func logRecords() *collogs.ExportLogsServiceRequest {
@@ -263,11 +274,14 @@ func logRecords() *collogs.ExportLogsServiceRequest {
 }
 
 func points() *colmetrics.ExportMetricsServiceRequest {
-	return &colmetrics.ExportMetricsServiceRequest{ResourceMetrics: []*metricspb.ResourceMetrics{{Resource: resource(), ScopeMetrics: []*metricspb.ScopeMetrics{{
-		Metrics: []*metricspb.Metric{{Name: "carts", Data: &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: []*metricspb.NumberDataPoint{{
-			TimeUnixNano: uint64(time.Now().UnixNano()), Value: &metricspb.NumberDataPoint_AsInt{AsInt: 3},
-		}}}}}},
-	}}}}}
+	return &colmetrics.ExportMetricsServiceRequest{ResourceMetrics: []*metricspb.ResourceMetrics{{
+		Resource: resource(),
+		ScopeMetrics: []*metricspb.ScopeMetrics{{
+			Metrics: []*metricspb.Metric{{Name: "carts", Data: &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: []*metricspb.NumberDataPoint{{
+				TimeUnixNano: uint64(time.Now().UnixNano()), Value: &metricspb.NumberDataPoint_AsInt{AsInt: 3},
+			}}}}}},
+		}},
+	}}}
 }
 
 func wire(t testing.TB, m proto.Message) []byte {

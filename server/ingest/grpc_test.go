@@ -86,10 +86,12 @@ func TestExportGRPC(t *testing.T) {
 			if res, err := collogs.NewLogsServiceClient(c).Export(ctx, logRecords(), opts...); err != nil || res.PartialSuccess != nil {
 				t.Fatalf("%v, %v", res, err)
 			}
-			if res, err := colmetrics.NewMetricsServiceClient(c).Export(metadata.AppendToOutgoingContext(t.Context(), "x-svc-ingest-key", goodKey), points(), opts...); err != nil || res.PartialSuccess != nil {
+			if res, err := colmetrics.NewMetricsServiceClient(c).Export(metadata.AppendToOutgoingContext(t.Context(), "x-svc-ingest-key", goodKey),
+				points(), opts...); err != nil || res.PartialSuccess != nil {
 				t.Fatalf("%v, %v", res, err)
 			}
-			if res, err := coltrace.NewTraceServiceClient(c).Export(ctx, &coltrace.ExportTraceServiceRequest{}, opts...); err != nil || res.PartialSuccess != nil {
+			if res, err := coltrace.NewTraceServiceClient(c).Export(ctx, &coltrace.ExportTraceServiceRequest{}, opts...); err != nil ||
+				res.PartialSuccess != nil {
 				t.Fatalf("empty: %v, %v", res, err)
 			}
 			if records, rows := f.queue.count(); records != 4 || rows != 604 {
@@ -138,8 +140,14 @@ func TestGRPCStatus(t *testing.T) {
 		{name: "lookup outage", key: outageKey, code: codes.Unavailable, tag: apierr.IngestServiceUnavailable},
 		{name: "signal", key: logsKey, code: codes.PermissionDenied, tag: apierr.IngestSignalNotAllowed},
 		{name: "in flight", key: goodKey, busy: true, code: codes.Unavailable, tag: apierr.IngestRateLimited},
-		{name: "in flight and too large", key: goodKey, busy: true, body: spans(100), limit: ingest.Limits{GRPCMessage: 1000}, code: codes.Unavailable, tag: apierr.IngestRateLimited},
-		{name: "expands too far", key: goodKey, limit: ingest.Limits{Decompressed: 100}, code: codes.ResourceExhausted, tag: apierr.IngestPayloadTooLarge},
+		{
+			name: "in flight and too large", key: goodKey, busy: true, body: spans(100), limit: ingest.Limits{GRPCMessage: 1000},
+			code: codes.Unavailable, tag: apierr.IngestRateLimited,
+		},
+		{
+			name: "expands too far", key: goodKey, limit: ingest.Limits{Decompressed: 100}, code: codes.ResourceExhausted,
+			tag: apierr.IngestPayloadTooLarge,
+		},
 		{name: "OTLP", key: goodKey, body: bad, code: codes.InvalidArgument, tag: apierr.IngestBadRequest},
 		{name: "queue", key: goodKey, err: errors.New("disk full"), code: codes.Unavailable, tag: apierr.IngestQueueUnavailable},
 	} {
@@ -169,7 +177,8 @@ func TestGRPCStatus(t *testing.T) {
 			switch c.body {
 			case bad: // invalid UTF-8 in a name, which a client's own encoder would refuse
 				body := bytes.Replace(wire(t, bad), []byte("GET /cart"), []byte("GET \xffcart"), 1)
-				err = conn.Invoke(ctx, "/opentelemetry.proto.collector.trace.v1.TraceService/Export", body, &emptypb.Empty{}, grpc.ForceCodec(rawCodec{}))
+				err = conn.Invoke(ctx, "/opentelemetry.proto.collector.trace.v1.TraceService/Export", body, &emptypb.Empty{},
+					grpc.ForceCodec(rawCodec{}))
 			case nil:
 				_, err = coltrace.NewTraceServiceClient(conn).Export(ctx, spans(3), grpc.UseCompressor(gzip.Name))
 			default:
@@ -217,7 +226,8 @@ func refusedGRPC(t *testing.T, err error, code codes.Code, tag apierr.Tag) {
 	if info.GetReason() != spec.GetTag() || info.GetMetadata()["code"] != spec.GetCode() {
 		t.Errorf("ErrorInfo %v, want reason %s", info, spec.GetTag())
 	}
-	if got, want := retry.GetRetryDelay().GetSeconds(), int64(spec.GetRetryAfterSeconds()); (retry != nil) != spec.GetRetryable() || got != want {
+	if got, want := retry.GetRetryDelay().GetSeconds(), int64(spec.GetRetryAfterSeconds()); (retry != nil) != spec.GetRetryable() ||
+		got != want {
 		t.Errorf("RetryInfo %v, want %d s", retry, want)
 	}
 	if code == codes.InvalidArgument && len(bad.GetFieldViolations()) == 0 {
@@ -244,10 +254,14 @@ func TestEveryIngestTagHasItsGRPCStatus(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"Unauthorized": "Unauthenticated", "SignalNotAllowed": "PermissionDenied", "RateLimited": "Unavailable", "PayloadTooLarge": "ResourceExhausted",
-		"UnsupportedMediaType": "Unimplemented", "BadRequest": "InvalidArgument", "ReplayBodyNotGzip": "InvalidArgument", "PlanLimitReached": "FailedPrecondition",
-		"OrgQueueThrottled": "Unavailable", "ExportLaneBackpressure": "Unavailable", "ServiceUnavailable": "Unavailable", "QueueUnavailable": "Unavailable",
-		"CollectorUnavailable": "Unavailable", "RequestTimeout": "DeadlineExceeded", "PayloadEncodeFailed": "Internal", "InternalError": "Internal",
+		"Unauthorized": "Unauthenticated", "SignalNotAllowed": "PermissionDenied", "RateLimited": "Unavailable",
+		"PayloadTooLarge":      "ResourceExhausted",
+		"UnsupportedMediaType": "Unimplemented", "BadRequest": "InvalidArgument", "ReplayBodyNotGzip": "InvalidArgument",
+		"PlanLimitReached":  "FailedPrecondition",
+		"OrgQueueThrottled": "Unavailable", "ExportLaneBackpressure": "Unavailable", "ServiceUnavailable": "Unavailable",
+		"QueueUnavailable":     "Unavailable",
+		"CollectorUnavailable": "Unavailable", "RequestTimeout": "DeadlineExceeded", "PayloadEncodeFailed": "Internal",
+		"InternalError": "Internal",
 		"RouteNotFound": "Unimplemented", "MethodNotAllowed": "Unimplemented",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -259,7 +273,8 @@ func TestEveryIngestTagHasItsGRPCStatus(t *testing.T) {
 func openStream(t *testing.T, addr string) grpc.ClientStream {
 	t.Helper()
 	desc := &grpc.StreamDesc{ServerStreams: true, ClientStreams: true}
-	s, err := dial(t, addr).NewStream(withKey(t, goodKey), desc, "/opentelemetry.proto.collector.trace.v1.TraceService/Export", grpc.ForceCodec(rawCodec{}))
+	s, err := dial(t, addr).NewStream(withKey(t, goodKey), desc, "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+		grpc.ForceCodec(rawCodec{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +362,8 @@ func TestGRPCHealth(t *testing.T) {
 		}
 	}
 	f.Drain()
-	if res, err := c.Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil || res.GetStatus() != healthv1.HealthCheckResponse_NOT_SERVING {
+	if res, err := c.Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil ||
+		res.GetStatus() != healthv1.HealthCheckResponse_NOT_SERVING {
 		t.Errorf("draining: %v, %v", res, err)
 	}
 }

@@ -101,7 +101,9 @@ func methodNotAllowed(allow string) *apierr.Error {
 func routeNotFound() *apierr.Error {
 	return apierr.New(
 		apierr.IngestRouteNotFound,
-		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to /v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents, pushed logs to the URL of their connector. An exporter's OTLP endpoint is the address without a path, because it appends the path itself.",
+		"There is no such endpoint. OTLP goes to POST /v1/traces, /v1/logs and /v1/metrics; product events to /v1/events, session data to "+
+			"/v1/sessionReplays/meta, /v1/sessionReplays/blob and /v1/sessionEvents, pushed logs to the URL of their connector. An exporter's "+
+			"OTLP endpoint is the address without a path, because it appends the path itself.",
 	)
 }
 

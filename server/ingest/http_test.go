@@ -39,22 +39,65 @@ func TestExportHTTP(t *testing.T) {
 		media, want string
 		rows        int
 	}{
-		{name: "traces", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "application/x-protobuf"}, media: "application/x-protobuf", rows: 3},
-		{name: "logs", path: "/v1/logs", body: wire(t, logRecords()), headers: []string{"Content-Type", "application/x-protobuf"}, media: "application/x-protobuf", rows: 1},
-		{name: "metrics", path: "/v1/metrics", body: wire(t, points()), headers: []string{"Content-Type", "application/x-protobuf"}, media: "application/x-protobuf", rows: 1},
-		{name: "protobuf", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "application/protobuf"}, media: "application/x-protobuf", rows: 3},
-		{name: "octets", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "Application/Octet-Stream"}, media: "application/x-protobuf", rows: 3},
+		{
+			name: "traces", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "application/x-protobuf"},
+			media: "application/x-protobuf", rows: 3,
+		},
+		{
+			name: "logs", path: "/v1/logs", body: wire(t, logRecords()), headers: []string{"Content-Type", "application/x-protobuf"},
+			media: "application/x-protobuf", rows: 1,
+		},
+		{
+			name: "metrics", path: "/v1/metrics", body: wire(t, points()), headers: []string{"Content-Type", "application/x-protobuf"},
+			media: "application/x-protobuf", rows: 1,
+		},
+		{
+			name: "protobuf", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "application/protobuf"},
+			media: "application/x-protobuf", rows: 3,
+		},
+		{
+			name: "octets", path: "/v1/traces", body: trace, headers: []string{"Content-Type", "Application/Octet-Stream"},
+			media: "application/x-protobuf", rows: 3,
+		},
 		{name: "no media type", path: "/v1/traces", body: trace, media: "application/x-protobuf", rows: 3},
-		{name: "gzip", path: "/v1/traces", body: gzipped(t, trace), headers: []string{"Content-Encoding", "gzip"}, media: "application/x-protobuf", rows: 3},
-		{name: "GZIP", path: "/v1/traces", body: gzipped(t, trace), headers: []string{"Content-Encoding", "GZIP"}, media: "application/x-protobuf", rows: 3},
-		{name: "identity", path: "/v1/traces", body: trace, headers: []string{"Content-Encoding", "identity"}, media: "application/x-protobuf", rows: 3},
-		{name: "gzip of two members", path: "/v1/traces", body: twice, headers: []string{"Content-Encoding", "gzip"}, media: "application/x-protobuf", rows: 6},
-		{name: "json", path: "/v1/traces", body: []byte(spanJSON()), headers: []string{"Content-Type", "application/json"}, media: "application/json", want: "{}", rows: 1},
-		{name: "json with charset, gzip", path: "/v1/traces", body: gzipped(t, []byte(spanJSON())), headers: []string{"Content-Type", "application/json; charset=utf-8", "Content-Encoding", "gzip"}, media: "application/json", want: "{}", rows: 1},
-		{name: "some json", path: "/v1/traces", body: []byte(spanJSON()), headers: []string{"Content-Type", "text/x-JSON"}, media: "application/json", want: "{}", rows: 1},
+		{
+			name: "gzip", path: "/v1/traces", body: gzipped(t, trace), headers: []string{"Content-Encoding", "gzip"},
+			media: "application/x-protobuf", rows: 3,
+		},
+		{
+			name: "GZIP", path: "/v1/traces", body: gzipped(t, trace), headers: []string{"Content-Encoding", "GZIP"},
+			media: "application/x-protobuf", rows: 3,
+		},
+		{
+			name: "identity", path: "/v1/traces", body: trace, headers: []string{"Content-Encoding", "identity"}, media: "application/x-protobuf",
+			rows: 3,
+		},
+		{
+			name: "gzip of two members", path: "/v1/traces", body: twice, headers: []string{"Content-Encoding", "gzip"},
+			media: "application/x-protobuf", rows: 6,
+		},
+		{
+			name: "json", path: "/v1/traces", body: []byte(spanJSON()), headers: []string{"Content-Type", "application/json"},
+			media: "application/json", want: "{}", rows: 1,
+		},
+		{
+			name: "json with charset, gzip", path: "/v1/traces", body: gzipped(t, []byte(spanJSON())),
+			headers: []string{"Content-Type", "application/json; charset=utf-8", "Content-Encoding", "gzip"}, media: "application/json", want: "{}",
+			rows: 1,
+		},
+		{
+			name: "some json", path: "/v1/traces", body: []byte(spanJSON()), headers: []string{"Content-Type", "text/x-JSON"},
+			media: "application/json", want: "{}", rows: 1,
+		},
 		{name: "empty", path: "/v1/traces", media: "application/x-protobuf"},
-		{name: "empty json", path: "/v1/logs", body: []byte("{}"), headers: []string{"Content-Type", "application/json"}, media: "application/json", want: "{}"},
-		{name: "empty gzip", path: "/v1/metrics", body: gzipped(t, nil), headers: []string{"Content-Encoding", "gzip"}, media: "application/x-protobuf"},
+		{
+			name: "empty json", path: "/v1/logs", body: []byte("{}"), headers: []string{"Content-Type", "application/json"},
+			media: "application/json", want: "{}",
+		},
+		{
+			name: "empty gzip", path: "/v1/metrics", body: gzipped(t, nil), headers: []string{"Content-Encoding", "gzip"},
+			media: "application/x-protobuf",
+		},
 		{name: "large uncompressed", path: "/v1/traces", body: wire(t, spans(5000)), media: "application/x-protobuf", rows: 5000},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -165,10 +208,12 @@ func TestTestKey(t *testing.T) {
 	// exporter reads a success in that type.
 	small := newFixture(t, ingest.Limits{Body: 8 << 10}, nil)
 	for sent, want := range map[string]string{
-		"": "application/x-protobuf", "application/x-protobuf": "application/x-protobuf", "application/octet-stream": "application/x-protobuf", "text/json; charset=utf-8": "application/json",
+		"": "application/x-protobuf", "application/x-protobuf": "application/x-protobuf", "application/octet-stream": "application/x-protobuf",
+		"text/json; charset=utf-8": "application/json",
 	} {
 		res := small.do("POST", "/v1/traces", make([]byte, 9<<10), append(bearer(ingest.TestKey), "Content-Type", sent)...)
-		if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || got != want || !strings.Contains(text(t, res.Body), "413 ingest_payload_too_large") {
+		if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || got != want ||
+			!strings.Contains(text(t, res.Body), "413 ingest_payload_too_large") {
 			t.Errorf("%q: %d in %s", sent, res.StatusCode, got)
 		}
 	}
@@ -349,7 +394,10 @@ func TestOrderOfChecks(t *testing.T) {
 				continue
 			}
 			t.Run(first.name+" before "+second.name, func(t *testing.T) {
-				b := broken{situation: situation{key: goodKey}, method: "POST", path: "/v1/traces", media: "application/x-protobuf", payload: wire(t, spans(1))}
+				b := broken{
+					situation: situation{key: goodKey}, method: "POST", path: "/v1/traces", media: "application/x-protobuf",
+					payload: wire(t, spans(1)),
+				}
 				second.apply(&b)
 				first.apply(&b)
 				f, res := b.send(t)
@@ -390,16 +438,19 @@ func TestPartialSuccess(t *testing.T) {
 	if err := proto.Unmarshal([]byte(text(t, res.Body)), &got); err != nil {
 		t.Fatal(err)
 	}
-	if res.StatusCode != 200 || got.GetPartialSuccess().GetRejectedSpans() != 1 || !strings.Contains(got.GetPartialSuccess().GetErrorMessage(), "trace") {
+	if res.StatusCode != 200 || got.GetPartialSuccess().GetRejectedSpans() != 1 ||
+		!strings.Contains(got.GetPartialSuccess().GetErrorMessage(), "trace") {
 		t.Fatalf("status %d, %v", res.StatusCode, &got)
 	}
 	if _, rows := f.queue.count(); rows != 2 {
 		t.Errorf("%d rows were queued, want 2", rows)
 	}
-	res = f.do("POST", "/v1/traces", []byte(strings.Replace(spanJSON(), "eee19b7ec3c1b174", "", 1)), append(bearer(goodKey), "Content-Type", "application/json")...)
+	res = f.do("POST", "/v1/traces", []byte(strings.Replace(spanJSON(), "eee19b7ec3c1b174", "", 1)),
+		append(bearer(goodKey), "Content-Type", "application/json")...)
 	body := text(t, res.Body)
 	var fromJSON coltrace.ExportTraceServiceResponse
-	if err := protojson.Unmarshal([]byte(body), &fromJSON); err != nil || fromJSON.GetPartialSuccess().GetRejectedSpans() != 1 || !strings.Contains(body, `"rejectedSpans":"1"`) {
+	if err := protojson.Unmarshal([]byte(body), &fromJSON); err != nil || fromJSON.GetPartialSuccess().GetRejectedSpans() != 1 ||
+		!strings.Contains(body, `"rejectedSpans":"1"`) {
 		t.Errorf("%s: %v", body, err)
 	}
 }
@@ -440,13 +491,17 @@ func TestPreflight(t *testing.T) {
 	for _, path := range []string{"/v1/traces", "/v1/sessionReplays/blob", "/nowhere"} {
 		res := f.do("OPTIONS", path, nil, "Origin", "https://shop.example", "Access-Control-Request-Method", "POST")
 		h := res.Header
-		if res.StatusCode != 204 || h.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "POST") || h.Get("Access-Control-Max-Age") == "" {
+		if res.StatusCode != 204 || h.Get("Access-Control-Allow-Origin") != "*" ||
+			!strings.Contains(h.Get("Access-Control-Allow-Methods"), "POST") || h.Get("Access-Control-Max-Age") == "" {
 			t.Errorf("%s: %d %v", path, res.StatusCode, h)
 		}
 		if h.Get("Access-Control-Expose-Headers") != "" || h.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s exposes too much: %v", path, h)
 		}
-		for _, name := range []string{"Authorization", "Content-Type", "Content-Encoding", "x-svc-ingest-key", "x-svc-session-id", "x-svc-chunk-seq", "x-svc-is-checkpoint", "x-svc-event-count", "x-svc-duration-ms"} {
+		for _, name := range []string{
+			"Authorization", "Content-Type", "Content-Encoding", "x-svc-ingest-key", "x-svc-session-id",
+			"x-svc-chunk-seq", "x-svc-is-checkpoint", "x-svc-event-count", "x-svc-duration-ms",
+		} {
 			if !strings.Contains(h.Get("Access-Control-Allow-Headers"), name) {
 				t.Errorf("%s does not allow %s", path, name)
 			}

@@ -13,7 +13,8 @@ func TestItemTables(t *testing.T) {
 		"spans": "traces", "logs": "logs", "metrics_gauge": "metrics", "metrics_sum": "metrics", "metrics_histogram": "metrics",
 		"metrics_exponential_histogram": "metrics", "metrics_summary": "metrics", "session_replays": "sessions",
 		"session_replay_events": "sessions", "session_events": "sessions", "product_events": "events",
-		"metric_catalog": "", "attribute_keys": "", "service_minutes": "", "organization_minutes": "", "service_hours": "", "service_series": "", "operation_hours": "", "log_minutes": "", "trace_roots": "",
+		"metric_catalog": "", "attribute_keys": "", "service_minutes": "", "organization_minutes": "", "service_hours": "", "service_series": "",
+		"operation_hours": "", "log_minutes": "", "trace_roots": "",
 	} {
 		got := ingest.ItemTable(table)
 		if got != want || got != "" && !slices.Contains(ingest.Signals(), got) {

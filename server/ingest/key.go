@@ -87,7 +87,8 @@ func malformedKey(secret string) string {
 	case secret == "":
 		return "No ingest key was sent. Send one as `Authorization: Bearer <INGEST_KEY>` or in the header `x-svc-ingest-key`."
 	case len(secret) > len(bearer) && strings.EqualFold(secret[:len(bearer)], bearer):
-		return "The word Bearer is too many: the header `x-svc-ingest-key` takes the key alone, and in `Authorization: Bearer <INGEST_KEY>` the word stands once."
+		return "The word Bearer is too many: the header `x-svc-ingest-key` takes the key alone, and in `Authorization: Bearer <INGEST_KEY>` " +
+			"the word stands once."
 	case strings.HasPrefix(secret, auth.PrefixAPIKey):
 		return "This is an API key, which cannot send telemetry. Use an ingest key: it begins with " + auth.IngestKeyPrefixes + "."
 	case len(secret) > maxKeyLength,

@@ -89,7 +89,8 @@ func (g *Gateway) authenticateConnector(ctx context.Context, id, secret string) 
 	case "":
 		return Connector{}, false, apierr.New(
 			apierr.IngestUnauthorized,
-			"No secret was sent. The URL of a log push connector ends with `?secret=svc_cf_…`; the secret may also come as `Authorization: Bearer svc_cf_…`.",
+			"No secret was sent. The URL of a log push connector ends with `?secret=svc_cf_…`; the secret may also come as `Authorization: Bearer "+
+				"svc_cf_…`.",
 		)
 	}
 	c, err := g.connectors.AuthenticateConnector(ctx, id, secret)

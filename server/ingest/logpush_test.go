@@ -51,7 +51,8 @@ func (c *connectors) Delivered(n ingest.Connector, problem string) {
 }
 
 func pushed(path string) string {
-	return `{"ClientRequestMethod":"GET","ClientRequestURI":"` + path + `","EdgeResponseStatus":503,"EdgeStartTimestamp":"` + time.Now().UTC().Format(time.RFC3339) + `"}` + "\n"
+	return `{"ClientRequestMethod":"GET","ClientRequestURI":"` + path + `","EdgeResponseStatus":503,"EdgeStartTimestamp":"` +
+		time.Now().UTC().Format(time.RFC3339) + `"}` + "\n"
 }
 
 // queuedLogs walks every queued record again and returns the rows of table logs.
@@ -87,17 +88,36 @@ func TestLogpush(t *testing.T) {
 		rows    int
 		problem []string
 	}{
-		"lines":               {goodConnector, []byte(pushed("/a") + pushed("/b")), nil, `{"accepted":2}`, 2, []string{"cfp_one: "}},
-		"gzip":                {goodConnector, gzipped(t, []byte(pushed("/a"))), []string{"Content-Encoding", "gzip"}, `{"accepted":1}`, 1, []string{"cfp_one: "}},
-		"gzip, not declared":  {goodConnector, gzipped(t, []byte(pushed("/a"))), nil, `{"accepted":1}`, 1, []string{"cfp_one: "}},
-		"many":                {goodConnector, []byte(many), nil, `{"accepted":5000}`, 5000, []string{"cfp_one: "}},
-		"many, gzip":          {goodConnector, gzipped(t, []byte(many)), nil, `{"accepted":5000}`, 5000, []string{"cfp_one: "}},
-		"secret as bearer":    {"cfp_one", []byte(pushed("/a")), bearer("svc_cf_one"), `{"accepted":1}`, 1, []string{"cfp_one: "}},
-		"secret as key":       {"cfp_one", []byte(pushed("/a")), []string{"x-svc-ingest-key", "svc_cf_one"}, `{"accepted":1}`, 1, []string{"cfp_one: "}},
-		"the query counts":    {goodConnector, []byte(pushed("/a")), bearer(goodKey), `{"accepted":1}`, 1, []string{"cfp_one: "}},
-		"ping":                {goodConnector, []byte(`{"content":"tests"}`), nil, `{"accepted":0}`, 0, []string{"cfp_one: "}},
-		"ping, gzip":          {goodConnector, gzipped(t, []byte(`{"content":"tests"}`)), []string{"Content-Encoding", "gzip"}, `{"accepted":0}`, 0, []string{"cfp_one: "}},
-		"test key":            {"cfp_any?secret=SVC_TEST", []byte(pushed("/a") + "{}"), nil, `{"accepted":0,"rejected":1,"reasons":["line 2: has none of the fields of an http_requests record"]}`, 0, nil},
+		"lines": {goodConnector, []byte(pushed("/a") + pushed("/b")), nil, `{"accepted":2}`, 2, []string{"cfp_one: "}},
+		"gzip": {
+			goodConnector, gzipped(t, []byte(pushed("/a"))),
+			[]string{"Content-Encoding", "gzip"},
+			`{"accepted":1}`, 1,
+			[]string{"cfp_one: "},
+		},
+		"gzip, not declared": {goodConnector, gzipped(t, []byte(pushed("/a"))), nil, `{"accepted":1}`, 1, []string{"cfp_one: "}},
+		"many":               {goodConnector, []byte(many), nil, `{"accepted":5000}`, 5000, []string{"cfp_one: "}},
+		"many, gzip":         {goodConnector, gzipped(t, []byte(many)), nil, `{"accepted":5000}`, 5000, []string{"cfp_one: "}},
+		"secret as bearer":   {"cfp_one", []byte(pushed("/a")), bearer("svc_cf_one"), `{"accepted":1}`, 1, []string{"cfp_one: "}},
+		"secret as key": {
+			"cfp_one", []byte(pushed("/a")),
+			[]string{"x-svc-ingest-key", "svc_cf_one"},
+			`{"accepted":1}`, 1,
+			[]string{"cfp_one: "},
+		},
+		"the query counts": {goodConnector, []byte(pushed("/a")), bearer(goodKey), `{"accepted":1}`, 1, []string{"cfp_one: "}},
+		"ping":             {goodConnector, []byte(`{"content":"tests"}`), nil, `{"accepted":0}`, 0, []string{"cfp_one: "}},
+		"ping, gzip": {
+			goodConnector, gzipped(t, []byte(`{"content":"tests"}`)),
+			[]string{"Content-Encoding", "gzip"},
+			`{"accepted":0}`,
+			0,
+			[]string{"cfp_one: "},
+		},
+		"test key": {
+			"cfp_any?secret=SVC_TEST", []byte(pushed("/a") + "{}"), nil,
+			`{"accepted":0,"rejected":1,"reasons":["line 2: has none of the fields of an http_requests record"]}`, 0, nil,
+		},
 		"test key as bearer":  {"cfp_any", []byte(pushed("/a")), bearer(ingest.TestKey), `{"accepted":0}`, 0, nil},
 		"other query members": {"cfp_one?a=b;c&secret=svc_cf_one&tags=x", []byte(pushed("/a")), nil, `{"accepted":1}`, 1, []string{"cfp_one: "}},
 		"one of two": {
@@ -106,7 +126,8 @@ func TestLogpush(t *testing.T) {
 			[]string{"cfp_one: 1 of 2 lines were not stored. The first problem: line 2: has none of the fields of an http_requests record"},
 		},
 		"long value": {
-			goodConnector, []byte(`{"RayID":"1","EdgeStartTimestamp":"` + time.Now().UTC().Format(time.RFC3339) + `","ClientRequestUserAgent":"` + longText(70_000) + `"}`), nil,
+			goodConnector, []byte(`{"RayID":"1","EdgeStartTimestamp":"` + time.Now().UTC().Format(time.RFC3339) + `","ClientRequestUserAgent":"` +
+				longText(70_000) + `"}`), nil,
 			`{"accepted":1,"warnings":["a value is longer than 65536 bytes as text and was cut: it ends with …[cut]"]}`, 1,
 			[]string{"cfp_one: "},
 		},
@@ -126,7 +147,8 @@ func TestLogpush(t *testing.T) {
 			}
 			for _, row := range rows {
 				resource := row["ResourceAttributes"].(map[string]string)
-				if row["OrgId"] != org || row["ServiceName"] != "edge" || resource["svc_ingest_key_type"] != "connector" || resource["svc_ingest_key_id"] != "" {
+				if row["OrgId"] != org || row["ServiceName"] != "edge" || resource["svc_ingest_key_type"] != "connector" ||
+					resource["svc_ingest_key_id"] != "" {
 					t.Errorf("row %v", row)
 				}
 			}
@@ -143,7 +165,8 @@ func TestLogpushCredentials(t *testing.T) {
 	f := newFixture(t, ingest.Limits{}, nil)
 	var answers []string
 	for _, url := range []string{
-		"cfp_none?secret=svc_cf_one", "cfp_one?secret=svc_cf_none", "cfp_one?secret=svc_cf_two", "cfp_two?secret=svc_cf_one", "cfp_one?secret=" + goodKey,
+		"cfp_none?secret=svc_cf_one", "cfp_one?secret=svc_cf_none", "cfp_one?secret=svc_cf_two", "cfp_two?secret=svc_cf_one",
+		"cfp_one?secret=" + goodKey,
 	} {
 		res := f.do("POST", logpushURL+url, []byte(pushed("/a")))
 		answers = append(answers, refused(t, res, apierr.IngestUnauthorized).Message)
@@ -154,7 +177,8 @@ func TestLogpushCredentials(t *testing.T) {
 		}
 	}
 	for _, headers := range [][]string{nil, bearer(""), {"Content-Type", "application/x-ndjson"}} {
-		if e := refused(t, f.do("POST", logpushURL+"cfp_one", nil, headers...), apierr.IngestUnauthorized); !strings.Contains(e.Message, "No secret was sent") {
+		if e := refused(t, f.do("POST", logpushURL+"cfp_one", nil, headers...), apierr.IngestUnauthorized); !strings.Contains(e.Message,
+			"No secret was sent") {
 			t.Errorf("message %q", e.Message)
 		}
 	}
@@ -189,7 +213,8 @@ func TestLogpushSecretIsNowhere(t *testing.T) {
 	send(pushed("/a"), "a/b?secret="+secret)
 	f.queue.fail(errors.New("disk full"))
 	send(pushed("/a"), goodConnector)
-	if log := f.log.String(); strings.Contains(log, secret) || strings.Contains(log, outageKey) || !strings.Contains(log, "ingest request failed") {
+	if log := f.log.String(); strings.Contains(log, secret) || strings.Contains(log, outageKey) ||
+		!strings.Contains(log, "ingest request failed") {
 		t.Errorf("log:\n%s", log)
 	}
 	if strings.Contains(strings.Join(f.connectors.problems, " "), secret) || len(f.connectors.problems) != 4 {
@@ -219,7 +244,10 @@ func TestLogpushOrderOfChecks(t *testing.T) {
 				continue
 			}
 			t.Run(first.name+" before "+second.name, func(t *testing.T) {
-				b := broken{situation: situation{key: "svc_cf_one"}, method: "POST", path: logpushURL + "cfp_one", media: "application/x-ndjson", payload: []byte(pushed("/a"))}
+				b := broken{
+					situation: situation{key: "svc_cf_one"}, method: "POST", path: logpushURL + "cfp_one", media: "application/x-ndjson",
+					payload: []byte(pushed("/a")),
+				}
 				second.apply(&b)
 				first.apply(&b)
 				if b.media == "text/plain" {

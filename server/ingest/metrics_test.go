@@ -101,7 +101,8 @@ func TestPanicIsAnInternalError(t *testing.T) {
 	}
 	f.Gateway = g
 	for range 2 { // the second request finds the place among the requests in flight free
-		if e := refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...), apierr.IngestInternal); strings.Contains(e.Message, "wrong turn") {
+		if e := refused(t, f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(goodKey)...), apierr.IngestInternal); strings.Contains(e.Message,
+			"wrong turn") {
 			t.Errorf("message %q shows the panic", e.Message)
 		}
 	}

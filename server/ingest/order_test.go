@@ -35,7 +35,11 @@ func TestGRPCOrderOfChecks(t *testing.T) {
 		{"no key", "key", corpus.Unauthorized, func(b *brokenCall) { b.key = "" }},
 		{"unknown key", "key", corpus.Unauthorized, func(b *brokenCall) { b.key = "svc_pk_unknown" }},
 		{"lookup outage", "key", unavailable("ServiceUnavailable"), func(b *brokenCall) { b.key = outageKey }},
-		{"signal", "key", corpus.Outcome{GRPC: codes.PermissionDenied, Tag: "@svc/ingest/SignalNotAllowed"}, func(b *brokenCall) { b.key = logsKey }},
+		{
+			"signal", "key",
+			corpus.Outcome{GRPC: codes.PermissionDenied, Tag: "@svc/ingest/SignalNotAllowed"},
+			func(b *brokenCall) { b.key = logsKey },
+		},
 		{"key's rate", "rate", unavailable("RateLimited"), func(b *brokenCall) { b.plan.paced = true }},
 		{"in flight", "in flight", unavailable("RateLimited"), func(b *brokenCall) { b.busy = true }},
 		{"size", "size", corpus.TooLarge, func(b *brokenCall) { b.Body = make([]byte, 9<<10) }},
@@ -44,7 +48,11 @@ func TestGRPCOrderOfChecks(t *testing.T) {
 			b.Body, b.Encoding, b.Compressed = gzipped(t, make([]byte, 200<<10)), "gzip", true
 		}},
 		{"OTLP", "body", corpus.BadRequest, func(b *brokenCall) { b.Body = []byte("this is no protobuf") }},
-		{"plan", "plan", corpus.Outcome{GRPC: codes.FailedPrecondition, Tag: "@svc/ingest/PlanLimitReached"}, func(b *brokenCall) { b.plan.spent = true }},
+		{
+			"plan", "plan",
+			corpus.Outcome{GRPC: codes.FailedPrecondition, Tag: "@svc/ingest/PlanLimitReached"},
+			func(b *brokenCall) { b.plan.spent = true },
+		},
 		{"organization's share", "queue", unavailable("OrgQueueThrottled"), func(b *brokenCall) { b.queue = queue.ErrOwnerFull }},
 		{"backed up", "queue", unavailable("ExportLaneBackpressure"), func(b *brokenCall) { b.queue = queue.ErrBackedUp }},
 		{"queue", "queue", unavailable("QueueUnavailable"), func(b *brokenCall) { b.queueFails = true }},

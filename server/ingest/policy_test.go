@@ -43,16 +43,24 @@ func TestPolicies(t *testing.T) {
 		message            string
 		sampled, ev, spans int
 	}{
-		"mapped":                   {ingest.Key{Origin: otlp.Origin{Mappings: mappings}}, "/v1/traces", wire(t, spans(3)), 3, "", 0, 0, 3},
-		"all dropped":              {ingest.Key{Origin: otlp.Origin{Sampling: few}}, "/v1/traces", wire(t, spans(3)), 0, "", 3, 0, 0},
-		"an error is kept":         {ingest.Key{Origin: otlp.Origin{Sampling: few, Mappings: mappings}}, "/v1/traces", wire(t, failed(spans(3))), 1, "", 2, 0, 1},
+		"mapped":      {ingest.Key{Origin: otlp.Origin{Mappings: mappings}}, "/v1/traces", wire(t, spans(3)), 3, "", 0, 0, 3},
+		"all dropped": {ingest.Key{Origin: otlp.Origin{Sampling: few}}, "/v1/traces", wire(t, spans(3)), 0, "", 3, 0, 0},
+		"an error is kept": {
+			ingest.Key{Origin: otlp.Origin{Sampling: few, Mappings: mappings}},
+			"/v1/traces", wire(t, failed(spans(3))),
+			1, "", 2, 0, 1,
+		},
 		"an event is all there is": {ingest.Key{Origin: otlp.Origin{Sampling: few}}, "/v1/traces", wire(t, named(spans(3))), 1, "", 3, 1, 0},
 		"an event and its span":    {ingest.Key{}, "/v1/traces", wire(t, named(spans(1))), 2, "", 0, 1, 1},
 		"no events by this key": {
 			ingest.Key{Signals: []string{"traces"}}, "/v1/traces", wire(t, named(spans(1))), 1, "this ingest key may not send events", 0, 0, 1,
 		},
 		"events by this key": {ingest.Key{Signals: []string{"traces", "events"}}, "/v1/traces", wire(t, named(spans(1))), 2, "", 0, 1, 1},
-		"logs":               {ingest.Key{Origin: otlp.Origin{Sampling: few, Mappings: mappings}, Signals: []string{"logs"}}, "/v1/logs", wire(t, logRecords()), 1, "", 0, 0, 0},
+		"logs": {
+			ingest.Key{Origin: otlp.Origin{Sampling: few, Mappings: mappings}, Signals: []string{"logs"}},
+			"/v1/logs",
+			wire(t, logRecords()), 1, "", 0, 0, 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fixture{queue: &memoryQueue{sets: &blocks.Pool{}}, reg: prometheus.NewRegistry()}

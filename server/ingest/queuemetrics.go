@@ -39,7 +39,8 @@ var (
 	storedRows  = metricname.Desc("stored_rows_total", "Rows inserted into the warehouse.", "table")
 	storedItems = metricname.Desc(
 		"stored_items_total",
-		"Items in the warehouse that this run accepted. When nothing is unflushed, these and the refused items are the accepted ones of svc_ingest_items_total.",
+		"Items in the warehouse that this run accepted. When nothing is unflushed, these and the refused items are the accepted ones of "+
+			"svc_ingest_items_total.",
 		"signal",
 	)
 	resumedItems = metricname.Desc("resumed_items_total", "Items in the warehouse that an earlier run accepted.", "signal")

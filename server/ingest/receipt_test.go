@@ -67,7 +67,8 @@ func TestPlanLimits(t *testing.T) {
 	f.frozen.Store(time.Now().UnixNano()) // a month may end during the test
 	y, m, _ := time.Now().UTC().Date()
 	ends := time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC).Format(time.RFC3339)
-	spent := `The plan "Starter" of this organization allows 0 items of traces in a month. The limit is reached, and the month ends at ` + ends + `. Nothing was stored.`
+	spent := `The plan "Starter" of this organization allows 0 items of traces in a month. The limit is reached, and the month ends at ` +
+		ends + `. Nothing was stored.`
 	const inactive = `The organization has no active subscription: its plan "Trial" is not active. Nothing was stored.`
 	for _, c := range []struct {
 		key, path string
@@ -85,7 +86,8 @@ func TestPlanLimits(t *testing.T) {
 		{inactiveKey, pathEvents, []byte(`{"name":"order placed"}`), inactive},
 		{goodKey, "/v1/traces", wire(t, spans(3)), ""},
 	} {
-		res := f.do("POST", c.path, c.body, append(bearer(c.key), "Content-Type", map[bool]string{true: "application/x-ndjson", false: "application/x-protobuf"}[c.path == pathEvents])...)
+		res := f.do("POST", c.path, c.body, append(bearer(c.key), "Content-Type",
+			map[bool]string{true: "application/x-ndjson", false: "application/x-protobuf"}[c.path == pathEvents])...)
 		if c.want == "" {
 			if res.StatusCode != http.StatusOK {
 				t.Errorf("%s %s: %d %s", c.key, c.path, res.StatusCode, text(t, res.Body))
@@ -178,22 +180,43 @@ func TestOutcomes(t *testing.T) {
 	n := len(body)
 	want := map[string][]outcome.Outcome{
 		"org_one ingk_good": {
-			{Signal: "traces", Door: "http", Status: 200, Accepted: 4, Rejected: 1, Bytes: len(zipped), Agent: agent[1], Reason: "resource_spans[0].scope_spans[0].spans[1].trace_id:"},
+			{
+				Signal: "traces", Door: "http", Status: 200, Accepted: 4, Rejected: 1, Bytes: len(zipped), Agent: agent[1],
+				Reason: "resource_spans[0].scope_spans[0].spans[1].trace_id:",
+			},
 			{Signal: "logs", Door: "http", Status: 200, Accepted: 1, Bytes: proto.Size(logRecords())},
 			{Signal: "traces", Door: "http", Status: 400, Tag: "@svc/ingest/BadRequest", Bytes: 8, Reason: "The body is not valid OTLP:"},
-			{Signal: "logs", Door: "http", Status: 413, Tag: "@svc/ingest/PayloadTooLarge", Reason: "The body is larger than 8 KiB as sent. Send smaller batches, or compress them with gzip."},
+			{
+				Signal: "logs", Door: "http", Status: 413, Tag: "@svc/ingest/PayloadTooLarge",
+				Reason: "The body is larger than 8 KiB as sent. Send smaller batches, or compress them with gzip.",
+			},
 			{Signal: "events", Door: "http", Status: 200, Accepted: 1, Rejected: 1, Bytes: 35, Reason: "line 1:"},
-			{Signal: "traces", Door: "grpc", Status: 503, Tag: "@svc/ingest/QueueUnavailable", Bytes: proto.Size(spans(1)), Reason: "The batch could not be written to the durable queue. Nothing was stored; send the request again."},
+			{
+				Signal: "traces", Door: "grpc", Status: 503, Tag: "@svc/ingest/QueueUnavailable", Bytes: proto.Size(spans(1)),
+				Reason: "The batch could not be written to the durable queue. Nothing was stored; send the request again.",
+			},
 		},
-		"org_one ingk_1":        {{Signal: "traces", Door: "http", Status: 403, Tag: "@svc/ingest/SignalNotAllowed", Reason: "This ingest key may not send traces. It may send:"}},
-		"org_one ingk_disabled": {{Signal: "traces", Door: "http", Status: 401, Tag: "@svc/ingest/Unauthorized", Reason: "The ingest key is disabled."}},
-		"org_spent ingk_spent":  {{Signal: "traces", Door: "http", Status: 402, Tag: "@svc/ingest/PlanLimitReached", Bytes: n, Reason: `The plan "Starter" of this organization allows 0 items of traces in a month. The limit is reached, and the month ends at 2026-12-01T00:`}},
+		"org_one ingk_1": {{
+			Signal: "traces", Door: "http", Status: 403, Tag: "@svc/ingest/SignalNotAllowed",
+			Reason: "This ingest key may not send traces. It may send:",
+		}},
+		"org_one ingk_disabled": {{
+			Signal: "traces", Door: "http", Status: 401, Tag: "@svc/ingest/Unauthorized",
+			Reason: "The ingest key is disabled.",
+		}},
+		"org_spent ingk_spent": {{
+			Signal: "traces", Door: "http", Status: 402, Tag: "@svc/ingest/PlanLimitReached", Bytes: n,
+			Reason: `The plan "Starter" of this organization allows 0 items of traces in a month. The limit is reached, and the month ends at 2026-12-01T00:`,
+		}},
 	}
-	opts := cmp.Options{cmpopts.IgnoreFields(outcome.Outcome{}, "At"), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Reason" }, cmp.Comparer(func(x, y string) bool {
-		return x == y || strings.HasPrefix(x, "The plan ") && strings.HasPrefix(y, "The plan ")
-	})), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Agent" }, cmp.Comparer(func(x, y string) bool {
-		return x == y || strings.HasPrefix(y, "grpc-go/") || strings.HasPrefix(x, "grpc-go/")
-	}))}
+	opts := cmp.Options{
+		cmpopts.IgnoreFields(outcome.Outcome{}, "At"),
+		cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Reason" }, cmp.Comparer(func(x, y string) bool {
+			return x == y || strings.HasPrefix(x, "The plan ") && strings.HasPrefix(y, "The plan ")
+		})), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Agent" }, cmp.Comparer(func(x, y string) bool {
+			return x == y || strings.HasPrefix(y, "grpc-go/") || strings.HasPrefix(x, "grpc-go/")
+		})),
+	}
 	if diff := cmp.Diff(want, got, opts); diff != "" {
 		t.Error(diff)
 	}

@@ -19,7 +19,10 @@ import (
 func headers() []ingest.RecordHeader {
 	return []ingest.RecordHeader{
 		{Signal: otlp.Traces, Encoding: ingest.EncodingNone},
-		{Origin: otlp.Origin{Org: "org_1", KeyType: "private"}, Signal: otlp.Logs, Encoding: ingest.EncodingGzip, ReceivedUnixNano: 1790000000000000000},
+		{
+			Origin: otlp.Origin{Org: "org_1", KeyType: "private"}, Signal: otlp.Logs, Encoding: ingest.EncodingGzip,
+			ReceivedUnixNano: 1790000000000000000,
+		},
 		{
 			Origin: otlp.Origin{
 				Org:        "org_2",
@@ -165,7 +168,10 @@ func TestRecordHeaderPolicies(t *testing.T) {
 		"no ratio":     {with(func(h *ingest.RecordHeader) { h.Sampling = otlp.Sampling{KeepErrors: true} }), v1},
 		"not a ratio":  {with(func(h *ingest.RecordHeader) { h.Sampling = otlp.Sampling{Ratio: math.NaN()} }), v1},
 		"logs have no sampling": {
-			ingest.RecordHeader{Origin: otlp.Origin{Org: "o", Sampling: otlp.Sampling{Ratio: 0.5}, Mappings: mappings()}, Signal: otlp.Logs, Encoding: ingest.EncodingNone},
+			ingest.RecordHeader{
+				Origin: otlp.Origin{Org: "o", Sampling: otlp.Sampling{Ratio: 0.5}, Mappings: mappings()}, Signal: otlp.Logs,
+				Encoding: ingest.EncodingNone,
+			},
 			append([]byte{1, 2}, rest[1:]...),
 		},
 	} {
@@ -175,8 +181,9 @@ func TestRecordHeaderPolicies(t *testing.T) {
 	}
 	for name, bad := range map[string][]byte{
 		"no flags": append(v2, 0), "unknown flag": append(v2, 32), "keep errors alone": append(v2, 2), "keep slow alone": append(v2, 4, 1),
-		"a ratio of 1": append(v2, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f), "no mappings": append(v2, 8, 0), "unknown mapping flag": append(v2, 8, 1, 4, 0, 0),
-		"slow by 0": append(v2, 5, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 0), "too many mappings": append(v2, 8, 0xff, 0xff, 3, 0, 0, 0),
+		"a ratio of 1": append(v2, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f), "no mappings": append(v2, 8, 0),
+		"unknown mapping flag": append(v2, 8, 1, 4, 0, 0),
+		"slow by 0":            append(v2, 5, 0, 0, 0, 0, 0, 0, 0xe0, 0x3f, 0), "too many mappings": append(v2, 8, 0xff, 0xff, 3, 0, 0, 0),
 	} {
 		if h, err := ingest.ParseRecordHeader(bytes.Clone(bad)); err == nil {
 			t.Errorf("%s reads as %+v", name, h)
@@ -214,7 +221,10 @@ func TestDecodeRecordRefusesDamage(t *testing.T) {
 	}
 	// The set holds the rows and rollups of other records. They must stay unchanged.
 	batch := ingest.NewBatch(d)
-	metrics := ingest.RecordHeader{Origin: otlp.Origin{Org: org, Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}}}, Signal: otlp.Metrics, Encoding: ingest.EncodingNone, ReceivedUnixNano: nowNano()}
+	metrics := ingest.RecordHeader{
+		Origin: otlp.Origin{Org: org, Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}}},
+		Signal: otlp.Metrics, Encoding: ingest.EncodingNone, ReceivedUnixNano: nowNano(),
+	}
 	if err := errors.Join(batch.Decode(head(ingest.EncodingNone), trace), batch.Decode(metrics.Append(nil), wire(t, points()))); err != nil {
 		t.Fatal(err)
 	}
@@ -256,8 +266,11 @@ func TestBatchIsTheSameEitherWay(t *testing.T) {
 				KeyType:    otlp.KeyCustom,
 				KeyID:      "ingk_1",
 				Attributes: []otlp.ResourceAttribute{{Key: "team", Value: "checkout"}},
-				Mappings:   []otlp.Mapping{{Source: "http.route", Target: "route", Move: true}, {Context: otlp.ResourceContext, Source: "service.name", Target: "http.route"}},
-				Sampling:   otlp.Sampling{Ratio: 0.5, KeepErrors: true, KeepSlowNano: 1},
+				Mappings: []otlp.Mapping{
+					{Source: "http.route", Target: "route", Move: true},
+					{Context: otlp.ResourceContext, Source: "service.name", Target: "http.route"},
+				},
+				Sampling: otlp.Sampling{Ratio: 0.5, KeepErrors: true, KeepSlowNano: 1},
 			},
 			Signal:           signal,
 			Encoding:         ingest.EncodingNone,

@@ -59,7 +59,8 @@ func TestSDKFiles(t *testing.T) {
 	} {
 		w := ask(h, http.MethodGet, c.path, "Accept-Encoding", c.accept)
 		head := w.Header()
-		if w.Code != http.StatusOK || head.Get("Content-Encoding") != c.encoding || head.Get("Cache-Control") != c.cache || c.body != "" && w.Body.String() != c.body {
+		if w.Code != http.StatusOK || head.Get("Content-Encoding") != c.encoding || head.Get("Cache-Control") != c.cache || c.body != "" &&
+			w.Body.String() != c.body {
 			t.Errorf("%s for %q: %d %v %q", c.path, c.accept, w.Code, head, w.Body)
 		}
 		for name, want := range map[string]string{
@@ -97,7 +98,8 @@ func TestSDKRefusals(t *testing.T) {
 			t.Errorf("%s: %d %v %q", path, w.Code, w.Header(), w.Body)
 		}
 	}
-	if w := ask(h, http.MethodPost, "/sdk/browser/v1/svc.js"); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD, OPTIONS" {
+	if w := ask(h, http.MethodPost, "/sdk/browser/v1/svc.js"); w.Code != http.StatusMethodNotAllowed ||
+		w.Header().Get("Allow") != "GET, HEAD, OPTIONS" {
 		t.Errorf("POST: %d %v", w.Code, w.Header())
 	}
 	without := newFixture(t, ingest.Limits{}, nil)

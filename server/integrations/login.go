@@ -280,7 +280,8 @@ func (e *Engine) store(ctx context.Context, org principal.OrgID, p Provider, a A
 	store.IntegrationConnection, error,
 ) {
 	return e.cfg.Store.ConnectIntegration(ctx, org, store.NewIntegration{
-		Provider: p.ID(), BaseURL: p.BaseURL(), ExternalID: a.ExternalID, Name: a.Name, ConnectedBy: by, Settings: a.Settings, Keep: p.Reconnected,
+		Provider: p.ID(), BaseURL: p.BaseURL(), ExternalID: a.ExternalID, Name: a.Name, ConnectedBy: by, Settings: a.Settings,
+		Keep: p.Reconnected,
 		Seal: func(id uuid.UUID) []byte {
 			if a.Credentials == nil {
 				return nil

@@ -81,10 +81,13 @@ func TestRenewed(t *testing.T) {
 		due    int
 		within time.Duration
 	}{
-		"stored already":      {func(s *oneAccount) { s.row.Credentials = []byte("newer") }, nil, "newer", 0, 0, 4 * time.Second},
-		"stored soon":         {nil, func(r *store.IntegrationConnection) { r.Credentials = []byte("newer") }, "newer", 0, 1, 4 * time.Second},
-		"nothing newer":       {nil, func(*store.IntegrationConnection) {}, "", integrations.Upstream, 1, 4 * time.Second},
-		"a person is needed":  {nil, func(r *store.IntegrationConnection) { r.State = store.IntegrationReconnectNeeded }, "", integrations.Suspended, 1, 4 * time.Second},
+		"stored already": {func(s *oneAccount) { s.row.Credentials = []byte("newer") }, nil, "newer", 0, 0, 4 * time.Second},
+		"stored soon":    {nil, func(r *store.IntegrationConnection) { r.Credentials = []byte("newer") }, "newer", 0, 1, 4 * time.Second},
+		"nothing newer":  {nil, func(*store.IntegrationConnection) {}, "", integrations.Upstream, 1, 4 * time.Second},
+		"a person is needed": {
+			nil, func(r *store.IntegrationConnection) { r.State = store.IntegrationReconnectNeeded }, "",
+			integrations.Suspended, 1, 4 * time.Second,
+		},
 		"the worker is busy":  {nil, nil, "", integrations.Upstream, 1, 20 * time.Second},
 		"disconnected by now": {func(s *oneAccount) { s.gone = true }, nil, "", integrations.Gone, 0, 4 * time.Second},
 	} {
@@ -122,7 +125,10 @@ func TestRenewed(t *testing.T) {
 func TestRenewedCancelled(t *testing.T) {
 	t.Parallel()
 	row := store.IntegrationConnection{ID: uuid.New(), Org: "org_a", State: store.IntegrationConnected, Credentials: []byte("older")}
-	engine := integrations.New(integrations.Config{Store: &oneAccount{row: row}, Sealer: open{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+	engine := integrations.New(integrations.Config{
+		Store: &oneAccount{row: row}, Sealer: open{}, Logger: slog.New(slog.DiscardHandler),
+		Now: time.Now,
+	})
 	provider := &capture{}
 	if _, err := engine.SourceHost(provider, row); err != nil {
 		t.Fatal(err)

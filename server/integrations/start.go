@@ -49,8 +49,9 @@ func (e *Engine) startable(caller *principal.Principal, setup Setup, returnTo st
 		return nil, "", apierr.New(apierr.CallbackHostUnavailable, e.cfg.AddressProblem)
 	}
 	if n, ok := setup.Provider.(HTTPSReturner); ok && n.ReturnsToHTTPS() && !strings.HasPrefix(e.cfg.BaseURL, "https://") {
-		return nil, "", apierr.New(apierr.CallbackHostUnavailable, setup.Name+" sends browsers back to https only, and the address of this server is "+
-			e.cfg.BaseURL+". Its operator sets public-url.")
+		return nil, "", apierr.New(apierr.CallbackHostUnavailable,
+			setup.Name+" sends browsers back to https only, and the address of this server is "+
+				e.cfg.BaseURL+". Its operator sets public-url.")
 	}
 	path, err := ReturnPath(returnTo)
 	if err != nil {

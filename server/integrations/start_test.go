@@ -32,7 +32,8 @@ func TestReturnAddress(t *testing.T) {
 	trust := func(origins ...*url.URL) *egress.Trusted { return egress.Trust(nil, nil, origins...) }
 	slackAt := func(at string) integrations.Provider {
 		app, err := slack.New(slack.Config{
-			URL: at, ClientID: slacktest.ClientID, ClientSecret: slacktest.ClientSecret, SigningSecret: slacktest.SigningSecret, Now: time.Now, Trust: trust,
+			URL: at, ClientID: slacktest.ClientID, ClientSecret: slacktest.ClientSecret, SigningSecret: slacktest.SigningSecret, Now: time.Now,
+			Trust: trust,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +70,8 @@ func TestReturnAddress(t *testing.T) {
 			t.Errorf("%s from %s: %q %v", setup.Name, c.base, to, err)
 		}
 		// Nobody is linked at a service that knows no identities.
-		if _, err := engine.StartIdentity(t.Context(), caller, setup, ""); c.provider == second && (err == nil || apierr.From(err).Tag != apierr.IntegrationsValidation) {
+		if _, err := engine.StartIdentity(t.Context(), caller, setup, ""); c.provider == second &&
+			(err == nil || apierr.From(err).Tag != apierr.IntegrationsValidation) {
 			t.Errorf("an identity of %s: %v", setup.Name, err)
 		}
 	}

@@ -46,7 +46,8 @@ func TestStates(t *testing.T) {
 			t.Errorf("%s: due at %v", name, got.SyncDueAt)
 		}
 		back := integrations.Succeeded(got, integrations.Synced{Name: "acme"}, now.Add(time.Hour))
-		if back.State != store.IntegrationConnected || back.Reason != "" || back.LastSyncError != "" || back.Failures != 0 || back.FailingSince != nil ||
+		if back.State != store.IntegrationConnected || back.Reason != "" || back.LastSyncError != "" || back.Failures != 0 ||
+			back.FailingSince != nil ||
 			back.SyncDueAt.After(now.Add(time.Hour+limits.IntegrationSync)) || back.SyncDueAt.Before(now.Add(limits.IntegrationSync)) {
 			t.Errorf("%s, then a success: %+v", name, back)
 		}
@@ -59,7 +60,8 @@ func TestStates(t *testing.T) {
 	// A provider that asks for a pause is no failure to look into: people learn when it goes on.
 	paused := integrations.NewProblem(integrations.RateLimited, nil, "Acme asks for a pause.")
 	paused.RetryAfter = 95 * time.Second
-	if got := integrations.Failed(fresh, paused, now).LastSyncError; got != "Acme asks for a pause. The server goes on at 2026-11-27 12:01:35 UTC." {
+	if got := integrations.Failed(fresh, paused, now).LastSyncError; got != "Acme asks for a pause. The server goes on at 2026-11-27 "+
+		"12:01:35 UTC." {
 		t.Errorf("a pause: %q", got)
 	}
 	// Pauses grow from the least to the most, and never shrink while the account fails.

@@ -11,8 +11,9 @@ import (
 
 func opened(at time.Time, severity string) *store.ErrorSum {
 	return &store.ErrorSum{
-		Org: "org_a", Hash: "alert:alrt_1:web", Service: "web", Type: "Too slow", Label: "Too slow", Message: "p95 latency is 3 s", Count: 1, Weight: 1,
-		First: at, Last: at, Alert: &store.AlertSum{Rule: "alrt_1", Group: "web", Severity: severity, Opened: []uuid.UUID{uuid.New()}},
+		Org: "org_a", Hash: "alert:alrt_1:web", Service: "web", Type: "Too slow", Label: "Too slow", Message: "p95 latency is 3 s", Count: 1,
+		Weight: 1,
+		First:  at, Last: at, Alert: &store.AlertSum{Rule: "alrt_1", Group: "web", Severity: severity, Opened: []uuid.UUID{uuid.New()}},
 	}
 }
 
@@ -45,7 +46,8 @@ func TestAlertIssue(t *testing.T) {
 		t.Fatalf("an end without a beginning made %+v", r)
 	}
 	r := apply(at(1), opened(at(1), "critical"))
-	if r.Kind != store.IssueKindAlert || r.ServiceName != "web" || r.ExceptionType != "Too slow" || r.ExceptionMessage != "p95 latency is 3 s" ||
+	if r.Kind != store.IssueKindAlert || r.ServiceName != "web" || r.ExceptionType != "Too slow" ||
+		r.ExceptionMessage != "p95 latency is 3 s" ||
 		*r.Severity != "critical" || *r.SeveritySource != "detector" || !r.Told || r.Incident == nil || r.OccurrenceCount != 1 ||
 		string(r.SourceRef) != `{"alert_rule_id":"alrt_1","group_key":"web"}` {
 		t.Fatalf("opened: %+v", r)
@@ -58,7 +60,8 @@ func TestAlertIssue(t *testing.T) {
 	}
 	critical := "critical"
 	r.Severity, r.SeveritySource = &critical, new(sourceManual)
-	if r = apply(at(120), opened(at(110), "medium"), ended(at(115))); r.Incident != nil || r.OccurrenceCount != 2 || *r.Severity != "critical" {
+	if r = apply(at(120), opened(at(110), "medium"), ended(at(115))); r.Incident != nil || r.OccurrenceCount != 2 ||
+		*r.Severity != "critical" {
 		t.Errorf("a short incident: %+v", r)
 	}
 	must(t, Move(r, store.IssueDone, Act{At: at(130)}))

@@ -41,7 +41,9 @@ func (s *script) PullRequest(context.Context, principal.OrgID, *store.ErrorIssue
 	return s.pull, nil
 }
 
-func (s *script) Contains(_ context.Context, _ principal.OrgID, link *store.ErrorIssuePullRequest, _ string, _ []string) (map[string]bool, error) {
+func (s *script) Contains(_ context.Context, _ principal.OrgID, link *store.ErrorIssuePullRequest, _ string,
+	_ []string,
+) (map[string]bool, error) {
 	if link.URL != "https://github.com/shop/web/pull/7" {
 		return nil, nil
 	}
@@ -133,7 +135,14 @@ func TestVerdicts(t *testing.T) {
 		told     int
 		with     map[string]bool
 	}{
-		"fixed": {nil, merge, []run{before(1), {"production", "1.1", merge, 1, 0, 1000, 0}}, 4, "done", []end{{"verified", ""}}, "commit", 0, nil},
+		"fixed": {
+			nil, merge,
+			[]run{before(1), {"production", "1.1", merge, 1, 0, 1000, 0}},
+			4, "done",
+			[]end{{"verified", ""}},
+			"commit", 0,
+			nil,
+		},
 		"fixed, low": {
 			&low, merge,
 			[]run{before(1), {"production", "1.1", merge, 1, 0, 1000, 0}},
@@ -148,7 +157,14 @@ func TestVerdicts(t *testing.T) {
 			[]end{{"verified", ""}},
 			"commit", 0, nil,
 		},
-		"not fixed": {nil, merge, []run{before(1), {"production", "1.1", merge, 1, 0, 1000, 10}}, 4, "todo", []end{{"not_fixed", ""}}, "commit", 1, nil},
+		"not fixed": {
+			nil, merge,
+			[]run{before(1), {"production", "1.1", merge, 1, 0, 1000, 10}},
+			4, "todo",
+			[]end{{"not_fixed", ""}},
+			"commit",
+			1, nil,
+		},
 		"only errors of old versions": {
 			nil, merge,
 			[]run{before(0), {"production", "1.1", merge, 1, 0, 500, 0}},
@@ -180,10 +196,29 @@ func TestVerdicts(t *testing.T) {
 			[]end{{"verified", ""}},
 			"assumed", 0, nil,
 		},
-		"no commit, not fixed": {nil, "", []run{before(1), {"production", "1.1", "", 1, 0, 1000, 10}}, 4, "todo", []end{{"not_fixed", ""}}, "assumed", 1, nil},
-		"too early":            {nil, merge, []run{before(3.5), {"production", "1.1", merge, 3.5, 0, 1000, 0}}, 4, "verifying", []end{{"running", ""}}, "commit", 0, nil},
-		"only in staging":      {nil, "", []run{before(0), {"staging", "1.1", "", 1, 0, 1000, 0}}, 4, "verifying", []end{{"waiting", ""}}, "", 0, nil},
-		"never deployed":       {nil, merge, []run{before(0)}, 24*7 + 1, "in_review", []end{{"abandoned", "not_deployed"}}, "", 0, nil},
+		"no commit, not fixed": {
+			nil, "",
+			[]run{before(1), {"production", "1.1", "", 1, 0, 1000, 10}},
+			4, "todo",
+			[]end{{"not_fixed", ""}},
+			"assumed", 1, nil,
+		},
+		"too early": {
+			nil, merge,
+			[]run{before(3.5), {"production", "1.1", merge, 3.5, 0, 1000, 0}},
+			4, "verifying",
+			[]end{{"running", ""}},
+			"commit", 0, nil,
+		},
+		"only in staging": {
+			nil, "",
+			[]run{before(0), {"staging", "1.1", "", 1, 0, 1000, 0}},
+			4, "verifying",
+			[]end{{"waiting", ""}},
+			"", 0,
+			nil,
+		},
+		"never deployed": {nil, merge, []run{before(0)}, 24*7 + 1, "in_review", []end{{"abandoned", "not_deployed"}}, "", 0, nil},
 		"too little traffic, twice": {
 			nil, merge,
 			[]run{before(0), {"production", "1.1", merge, 1, 0, 0.1, 0}},
@@ -288,7 +323,8 @@ func (b *bed) fixed(t *testing.T, s *script, severity *string, commit string) (i
 		return Link(r, link, links, Act{At: s.fix})
 	})
 	must(t, err)
-	if i, err := b.GetErrorIssue(t.Context(), b.org, issue); err != nil || i.WorkflowState != store.IssueVerifying || i.MergedPullRequestCount != 1 {
+	if i, err := b.GetErrorIssue(t.Context(), b.org, issue); err != nil || i.WorkflowState != store.IssueVerifying ||
+		i.MergedPullRequestCount != 1 {
 		t.Fatalf("after the merge: %s, %v", i.WorkflowState, err)
 	}
 	return issue
@@ -299,7 +335,8 @@ func (b *bed) play(t *testing.T, s *script, length time.Duration) {
 	t.Helper()
 	now := s.fix
 	c := NewChecker(CheckConfig{
-		Store: b.Store, Telemetry: s, Code: s, Teller: b.teller, Events: testEvents, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
+		Store: b.Store, Telemetry: s, Code: s, Teller: b.teller, Events: testEvents, Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return now },
 	})
 	shard := c.Shard(b.fences[place{store.WorkIssueChecks, store.ShardOf(store.WorkIssueChecks, string(b.org))}])
 	step := 10 * time.Minute
@@ -363,7 +400,8 @@ func TestChecksAndOthers(t *testing.T) {
 		must(t, err)
 		b.play(t, s, 9*time.Hour)
 		checks, err := b.ListErrorIssueVerifications(t.Context(), b.org, issue, 10)
-		if err != nil || len(checks) != 1 || checks[0].Status != store.VerificationAbandoned || *checks[0].Reason != reasonSuperseded || checks[0].DueAt != nil {
+		if err != nil || len(checks) != 1 || checks[0].Status != store.VerificationAbandoned || *checks[0].Reason != reasonSuperseded ||
+			checks[0].DueAt != nil {
 			t.Fatalf("after a move: %+v, %v", checks, err)
 		}
 		if i, err := b.GetErrorIssue(t.Context(), b.org, issue); err != nil || i.WorkflowState != store.IssueTodo || i.OpenVerificationID != nil {

@@ -67,7 +67,8 @@ func TestFollowPullRequests(t *testing.T) {
 		if l = look(time.Minute); l.Title != nil {
 			t.Errorf("it was asked before it was due: %+v", l)
 		}
-		if l = look(limits.PullRequestEvery); l.CheckProblem != nil || l.CheckedAt == nil || l.Title == nil || *l.Title != "Round the total" || *l.Etag != "1" {
+		if l = look(limits.PullRequestEvery); l.CheckProblem != nil || l.CheckedAt == nil || l.Title == nil || *l.Title != "Round the total" ||
+			*l.Etag != "1" {
 			t.Errorf("open: %+v", l)
 		}
 		due(l, limits.PullRequestEvery)

@@ -55,15 +55,30 @@ const LinkAuto = "auto"
 // moves are the states that a caller may move an issue to.
 func moves() map[string][]string {
 	return map[string][]string{
-		store.IssueTriage:     {store.IssueTodo, store.IssueInProgress, store.IssueDone, store.IssueCancelled, store.IssueWontfix},
-		store.IssueRegressed:  {store.IssueTriage, store.IssueTodo, store.IssueInProgress, store.IssueDone, store.IssueCancelled, store.IssueWontfix},
-		store.IssueTodo:       {store.IssueTriage, store.IssueInProgress, store.IssueDone, store.IssueCancelled, store.IssueWontfix},
-		store.IssueInProgress: {store.IssueTriage, store.IssueTodo, store.IssueInReview, store.IssueVerifying, store.IssueDone, store.IssueCancelled, store.IssueWontfix},
-		store.IssueInReview:   {store.IssueTriage, store.IssueInProgress, store.IssueVerifying, store.IssueDone, store.IssueCancelled, store.IssueWontfix},
-		store.IssueVerifying:  {store.IssueTriage, store.IssueTodo, store.IssueInProgress, store.IssueInReview, store.IssueDone, store.IssueCancelled, store.IssueWontfix},
-		store.IssueDone:       {store.IssueTriage, store.IssueRegressed, store.IssueInProgress, store.IssueVerifying, store.IssueCancelled, store.IssueWontfix},
-		store.IssueCancelled:  nil,
-		store.IssueWontfix:    {store.IssueTriage, store.IssueCancelled},
+		store.IssueTriage: {store.IssueTodo, store.IssueInProgress, store.IssueDone, store.IssueCancelled, store.IssueWontfix},
+		store.IssueRegressed: {
+			store.IssueTriage, store.IssueTodo, store.IssueInProgress, store.IssueDone, store.IssueCancelled,
+			store.IssueWontfix,
+		},
+		store.IssueTodo: {store.IssueTriage, store.IssueInProgress, store.IssueDone, store.IssueCancelled, store.IssueWontfix},
+		store.IssueInProgress: {
+			store.IssueTriage, store.IssueTodo, store.IssueInReview, store.IssueVerifying, store.IssueDone,
+			store.IssueCancelled, store.IssueWontfix,
+		},
+		store.IssueInReview: {
+			store.IssueTriage, store.IssueInProgress, store.IssueVerifying, store.IssueDone, store.IssueCancelled,
+			store.IssueWontfix,
+		},
+		store.IssueVerifying: {
+			store.IssueTriage, store.IssueTodo, store.IssueInProgress, store.IssueInReview, store.IssueDone,
+			store.IssueCancelled, store.IssueWontfix,
+		},
+		store.IssueDone: {
+			store.IssueTriage, store.IssueRegressed, store.IssueInProgress, store.IssueVerifying, store.IssueCancelled,
+			store.IssueWontfix,
+		},
+		store.IssueCancelled: nil,
+		store.IssueWontfix:   {store.IssueTriage, store.IssueCancelled},
 	}
 }
 

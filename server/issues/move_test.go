@@ -210,7 +210,8 @@ func TestProposal(t *testing.T) {
 		if (err == nil) != ok {
 			t.Errorf("%s: %v", from, err)
 		}
-		if ok && (r.WorkflowState != store.IssueInReview || r.LeaseHolderID == nil || len(r.Events) != 1 || r.Events[0].Type != EventFixProposed) {
+		if ok && (r.WorkflowState != store.IssueInReview || r.LeaseHolderID == nil || len(r.Events) != 1 ||
+			r.Events[0].Type != EventFixProposed) {
 			t.Errorf("%s: %+v", from, r)
 		}
 		if !ok && (r.WorkflowState != from || len(r.Events) > 0 || r.LeaseHolderID != nil) {

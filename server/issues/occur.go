@@ -20,7 +20,8 @@ func Apply(b *store.IssueBatch, at time.Time) error {
 		}
 		if p == nil && (b.New >= limits.IssuesAMinute || b.Open >= limits.OpenIssues) {
 			many := *sum
-			many.Hash, many.Label, many.Type, many.Frame, many.Message, many.Grouping = store.OverflowFingerprint(sum.Service), store.OverflowLabel, "", "", "", nil
+			many.Hash, many.Label, many.Type, many.Frame, many.Message, many.Grouping = store.OverflowFingerprint(sum.Service), store.OverflowLabel,
+				"", "", "", nil
 			sum = &many
 			var err error
 			if p, err = b.Print(sum.Hash); err != nil {

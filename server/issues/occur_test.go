@@ -47,7 +47,10 @@ func TestRegressions(t *testing.T) {
 	} {
 		r := in(store.IssueDone)
 		r.ResolvedVersions, r.FirstSeenAt, r.LastSeenAt, r.Told = []string{"1.0", "1.1"}, after(-24*time.Hour), after(-time.Hour), true
-		p := &store.IssuePrint{Issue: r, ErrorIssueFingerprint: store.ErrorIssueFingerprint{Hash: "1", FirstSeenAt: r.FirstSeenAt, LastSeenAt: r.LastSeenAt}}
+		p := &store.IssuePrint{Issue: r, ErrorIssueFingerprint: store.ErrorIssueFingerprint{
+			Hash: "1", FirstSeenAt: r.FirstSeenAt,
+			LastSeenAt: r.LastSeenAt,
+		}}
 		must(t, Apply(batch(map[string]*store.IssuePrint{"1": p}, tc.sum), after(100*time.Hour)))
 		if again := r.WorkflowState == store.IssueRegressed; again != tc.again || again != (r.Incident != nil) || again == r.Told {
 			t.Errorf("%s: state %s, incident %v, told %v", name, r.WorkflowState, r.Incident, r.Told)
@@ -80,7 +83,8 @@ func TestIncidents(t *testing.T) {
 		t.Fatalf("quiet: %+v", r.Incident)
 	}
 	r.Incident = nil
-	if apply(sum("7", 1, at.Add(-time.Hour), at.Add(-time.Hour), "1.0")); r.Incident != nil || r.OccurrenceCount != 4 || !r.FirstSeenAt.Equal(at.Add(-time.Hour)) {
+	if apply(sum("7", 1, at.Add(-time.Hour), at.Add(-time.Hour), "1.0")); r.Incident != nil || r.OccurrenceCount != 4 ||
+		!r.FirstSeenAt.Equal(at.Add(-time.Hour)) {
 		t.Fatalf("late occurrences: %+v", r)
 	}
 	if apply(sum("7", 2, at.Add(time.Hour), at.Add(time.Hour), "1.0")); r.Incident == nil || r.Incident.Reason != "first_seen" {

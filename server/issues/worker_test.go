@@ -41,7 +41,10 @@ func open(t testing.TB, cfg store.Config) *bed {
 	t.Cleanup(func() { _ = s.Close() })
 	b := &bed{Store: s, fences: map[place]store.Fence{}}
 	for i, org := range []*principal.OrgID{&b.org, &b.other} {
-		out, err := s.CreateOrganization(t.Context(), store.NewOrganization{Name: fmt.Sprintf("Org %d", i), Admin: &store.NewUser{Email: fmt.Sprintf("%d@example.com", i)}})
+		out, err := s.CreateOrganization(t.Context(), store.NewOrganization{
+			Name:  fmt.Sprintf("Org %d", i),
+			Admin: &store.NewUser{Email: fmt.Sprintf("%d@example.com", i)},
+		})
 		must(t, err)
 		*org = out.Organization.ID
 	}
@@ -111,7 +114,10 @@ func occurrences(org principal.OrgID, hash string, n int64, at time.Time) store.
 func TestOccurrences(t *testing.T) {
 	each(t, func(t *testing.T, b *bed) {
 		now := time.Now().UTC().Truncate(time.Microsecond)
-		sums := []store.ErrorSum{occurrences(b.org, "11", 2, now), occurrences(b.org, "12", 5, now), occurrences(b.other, "11", 1, now), occurrences("org_gone", "1", 9, now)}
+		sums := []store.ErrorSum{
+			occurrences(b.org, "11", 2, now), occurrences(b.org, "12", 5, now), occurrences(b.other, "11", 1, now),
+			occurrences("org_gone", "1", 9, now),
+		}
 		b.send(t, sums...)
 		must(t, b.FlushErrorSums(t.Context(), "node", b.flush, sums)) // its outcome was not known
 		must(t, b.FlushErrorSums(t.Context(), "node", b.flush-1, sums))
@@ -119,7 +125,8 @@ func TestOccurrences(t *testing.T) {
 		b.step(t, b.org)
 		b.step(t, b.other)
 		mine, theirs := b.list(t, b.org, store.IssueFilter{}), b.list(t, b.other, store.IssueFilter{})
-		if len(mine) != 2 || len(theirs) != 1 || mine[0].FingerprintHash != "11" || mine[0].OccurrenceCount != 5 || mine[1].OccurrenceCount != 5 ||
+		if len(mine) != 2 || len(theirs) != 1 || mine[0].FingerprintHash != "11" || mine[0].OccurrenceCount != 5 ||
+			mine[1].OccurrenceCount != 5 ||
 			theirs[0].OccurrenceCount != 1 || mine[0].EstimatedCount != 10 || !mine[0].LastSeenAt.Equal(now.Add(time.Second)) {
 			t.Fatalf("mine %+v\ntheirs %+v", mine, theirs)
 		}
@@ -142,8 +149,9 @@ func TestOccurrences(t *testing.T) {
 			}
 		}
 		for name, f := range map[string]store.IssueFilter{
-			"fingerprint": {Fingerprints: []string{"99"}}, "environment": {Environment: "prod"}, "search": {Search: "%"}, "severity": {Severity: "high"},
-			"service": {Service: "x"},
+			"fingerprint": {Fingerprints: []string{"99"}}, "environment": {Environment: "prod"}, "search": {Search: "%"},
+			"severity": {Severity: "high"},
+			"service":  {Service: "x"},
 		} {
 			if n := len(b.list(t, b.org, f)); n != 0 {
 				t.Errorf("%s finds %d", name, n)
@@ -185,12 +193,14 @@ func TestMergeAndSplit(t *testing.T) {
 		list := b.list(t, b.org, store.IssueFilter{})
 		a, z := list[1], list[0]
 		public := func(id uuid.UUID) string { return id.String() }
-		merged, err := b.MergeErrorIssues(t.Context(), b.org, a.ID, []uuid.UUID{z.ID}, func(into *store.IssueRecord, from []*store.IssueRecord) error {
-			Merge(into, from, public, Act{At: now})
-			return nil
-		})
+		merged, err := b.MergeErrorIssues(t.Context(), b.org, a.ID, []uuid.UUID{z.ID},
+			func(into *store.IssueRecord, from []*store.IssueRecord) error {
+				Merge(into, from, public, Act{At: now})
+				return nil
+			})
 		must(t, err)
-		if merged.OccurrenceCount != 7 || merged.EstimatedCount != 14 || !merged.LastSeenAt.Equal(now) || !merged.FirstSeenAt.Equal(a.FirstSeenAt) {
+		if merged.OccurrenceCount != 7 || merged.EstimatedCount != 14 || !merged.LastSeenAt.Equal(now) ||
+			!merged.FirstSeenAt.Equal(a.FirstSeenAt) {
 			t.Errorf("merged: %+v", merged)
 		}
 		if found, err := b.ErrorIssue(t.Context(), b.org, z.ID); err != nil || found.ID != a.ID {

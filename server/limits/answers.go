@@ -78,7 +78,8 @@ func answers() []Limit {
 	return []Limit{
 		count("AgentSpans", AgentSpans, "An agent session is read with at most %s spans."),
 		count("AgentTools", AgentTools, "At most %s tools of agents are listed."),
-		count("AgentFailures", AgentFailures, "A tool of agents is shown with at most %[1]s kinds of failures, and a failure with at most %[1]s sessions."),
+		count("AgentFailures", AgentFailures, "A tool of agents is shown with at most %[1]s kinds of failures, and a failure with at most "+
+			"%[1]s sessions."),
 		count("AgentMessages", AgentMessages, "A failure is shown with at most %s different messages."),
 		count("ServiceOperations", ServiceOperations, "The overview of a service shows its %s busiest operations."),
 		count("ServiceReleases", ServiceReleases, "A service is shown with at most %s versions."),

@@ -58,7 +58,8 @@ func events() []Limit {
 		size("SessionDimension", SessionDimension, "The host, service, browser, country, language and campaign of a session have at most %s. "+
 			"Longer ones are cut."),
 		count("SessionTraits", SessionTraits, "The user of a session has at most %s traits. Further ones are left out."),
-		count("SessionResourceAttributes", SessionResourceAttributes, "The resource of a session has at most %s attributes. Further ones are left out."),
+		count("SessionResourceAttributes", SessionResourceAttributes,
+			"The resource of a session has at most %s attributes. Further ones are left out."),
 		characters("SessionTarget", SessionTarget, "The text of the target of a click has at most %s. Longer ones are cut."),
 		characters("SessionStack", SessionStack, "The stack trace of an error in a session has at most %s. Longer ones are cut."),
 		lasts("SessionLength", SessionLength, "A session lasts at most %s."),

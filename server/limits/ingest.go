@@ -68,7 +68,8 @@ func ingest() []Limit {
 		size("OutcomeAgent", OutcomeAgent, "The name of a sending program in it has at most %s."),
 		size("IngestColumns", IngestColumns, "The rows of an ingest request take at most %s."),
 		size("Recording", Recording, "A chunk of a session's recording is at most %s after decompression."),
-		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress with its public keys, and as many with its other keys."),
+		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress with its public keys, and as many "+
+			"with its other keys."),
 		lasts("IngestTime", IngestTime, "An ingest request takes at most %s."),
 		size("LargeBody", LargeBody, "Ingest requests of %s and more after decompression are decoded one at a time."),
 		count("LargeBodiesWaiting", LargeBodiesWaiting, "At most %s such large requests wait for their turn."),
@@ -79,7 +80,8 @@ func ingest() []Limit {
 		size("QueueOfOrganization", QueueOfOrganization,
 			"One organization may have %s in the queue, or a quarter of the queue when that is less.").set("queue-max-bytes-per-org"),
 		size("QueueWaiting", QueueWaiting, "Requests of %s in all, counted with their decoded form, may wait for the disk."),
-		lasts("LaneAge", LaneAge, "When telemetry waits in the queue for more than %s, the organization with most of the bytes is stored beside the others."),
+		lasts("LaneAge", LaneAge, "When telemetry waits in the queue for more than %s, the organization with most of the bytes is stored "+
+			"beside the others."),
 		size("LaneBytes", LaneBytes, "An organization with less than %s in the queue is never stored beside the others."),
 		count("Lanes", Lanes, "At most %s organizations are stored beside the others at the same time."),
 		count("CoresOfInsert", CoresOfInsert, "A node inserts one block at a time for each %s cores of its machine, and at least one.").set("insert-parallelism"),

@@ -69,8 +69,9 @@ func constants(t *testing.T) (names []string) {
 func TestText(t *testing.T) {
 	for want, got := range map[string]string{
 		"7 days": Lasts(7 * Day), "24 hours": Lasts(24 * time.Hour), "1 minute": Lasts(time.Minute), "90 seconds": Lasts(90 * time.Second),
-		"36 hours": Lasts(36 * time.Hour), "500 milliseconds": Lasts(500 * time.Millisecond), "1 day": Days(Day), "60 seconds": Seconds(time.Minute),
-		"20 MiB": Size(20 << 20), "1,000 bytes": Size(1000), "1 KiB": Size(1024), "1,025 bytes": Size(1025), "16 GiB": Size(int64(16) << 30),
+		"36 hours": Lasts(36 * time.Hour), "500 milliseconds": Lasts(500 * time.Millisecond), "1 day": Days(Day),
+		"60 seconds": Seconds(time.Minute),
+		"20 MiB":     Size(20 << 20), "1,000 bytes": Size(1000), "1 KiB": Size(1024), "1,025 bytes": Size(1025), "16 GiB": Size(int64(16) << 30),
 		"999": Number(999), "10,000": Number(10_000), "500,000,000": Number(500_000_000), "-1,000": Number(-1000), "-100": Number(-100),
 	} {
 		if got != want {

@@ -35,7 +35,8 @@ const (
 
 func rates() []Limit {
 	return []Limit{
-		rate("RESTRequests", RESTRequests, RESTPeriod, "REST, Connect and gRPC: each key may make %s. Refused requests (403, 404) count. People who are signed in have no limit."),
+		rate("RESTRequests", RESTRequests, RESTPeriod, "REST, Connect and gRPC: each key may make %s. Refused requests (403, 404) count. "+
+			"People who are signed in have no limit."),
 		rate("MCPRequests", MCPRequests, MCPPeriod, "MCP: each credential may make %s."),
 		rate("OAuthRequests", OAuthRequests, OAuthPeriod, "OAuth: each address may make %s to register clients and to get tokens."),
 		rate("ShareLinkRequests", ShareLinkRequests, ShareLinkPeriod, "Shared dashboards: each link answers %s."),

@@ -62,8 +62,10 @@ const (
 
 func requests() []Limit {
 	return []Limit{
-		size("RESTBody", RESTBody, "A body of a REST or MCP request, and a message over gRPC or Connect to a method that needs no credential, is at most %s, also after decompression.").set("rest-max-body-bytes"),
-		size("GRPCMessage", GRPCMessage, "A message over gRPC, of OTLP or of the API, or over Connect is at most %s; of the API also after decompression.").set("grpc-max-message-bytes"),
+		size("RESTBody", RESTBody, "A body of a REST or MCP request, and a message over gRPC or Connect to a method that needs no credential, "+
+			"is at most %s, also after decompression.").set("rest-max-body-bytes"),
+		size("GRPCMessage", GRPCMessage, "A message over gRPC, of OTLP or of the API, or over Connect is at most %s; of the API also after "+
+			"decompression.").set("grpc-max-message-bytes"),
 		size("OAuthBody", OAuthBody, "A body of an OAuth request is at most %s."),
 		size("OAuthDocument", OAuthDocument, "The metadata of an OAuth client takes at most %s."),
 		lasts("HeaderTime", HeaderTime, "The header of a request arrives within %s."),

@@ -39,8 +39,10 @@ func startStop() []Limit {
 		count("WarehousePingsLost", WarehousePingsLost, "After %s failed pings, requests no longer wait for the answer of that host."),
 		lasts("WarehouseInsertFailed", WarehouseInsertFailed, "Inserts avoid a host that failed one for %s, while another host is up."),
 		count("StopRequests", StopRequests, "A stop waits for open requests until %s percent of `shutdown-timeout` have passed, and then cuts them off."),
-		count("StopBacklog", StopBacklog, "A stop stores the queue's telemetry until %s percent of it have passed. The rest stays in the queue for the next start."),
+		count("StopBacklog", StopBacklog, "A stop stores the queue's telemetry until %s percent of it have passed. The rest stays in the queue "+
+			"for the next start."),
 		count("StopSaves", StopSaves, "A stop saves usage counts and the last answers to keys until %s percent of it have passed."),
-		count("StopEngine", StopEngine, "A stop waits for the embedded engine until %s percent of it have passed, and then kills it, which loses nothing."),
+		count("StopEngine", StopEngine, "A stop waits for the embedded engine until %s percent of it have passed, and then kills it, which "+
+			"loses nothing."),
 	}
 }

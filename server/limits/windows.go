@@ -100,8 +100,10 @@ func windows() []Limit {
 		lasts("SetupMappingIdle", SetupMappingIdle, "It names attribute mappings whose attribute nobody sent for %s."),
 		lasts("ServiceBaseline", ServiceBaseline, "A service is compared with the %s before the window."),
 		lasts("ErrorContext", ErrorContext, "A request about an error that has no window reads the %s before its last occurrence."),
-		lasts("DefaultFunnelWindow", DefaultFunnelWindow, "A person has %s from the first step of a funnel to the last one when the request sets no time."),
-		count("ThinBaseline", ThinBaseline, "Nothing counts as new or as changed when the time before has data for less than %s percent of the time for which the window has data."),
+		lasts("DefaultFunnelWindow", DefaultFunnelWindow, "A person has %s from the first step of a funnel to the last one when the request "+
+			"sets no time."),
+		count("ThinBaseline", ThinBaseline, "Nothing counts as new or as changed when the time before has data for less than %s percent of the "+
+			"time for which the window has data."),
 		lasts("DefaultToolWindow", DefaultToolWindow, "An MCP tool reads %s when a call does not say when the window starts."),
 		lasts(
 			"DefaultProductToolWindow",

@@ -83,7 +83,10 @@ func (b *backend) ListServices(_ context.Context, req *svcv2.ListServicesRequest
 	from, to, next, err := b.slice(req.Limit, req.Cursor)
 	res := &svcv2.ListServicesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for i := from; i < to; i++ {
-		res.Data = append(res.Data, &svcv2.Service{Object: "service", Name: "service-" + string(rune('a'+i%26)), Throughput: 2.5, ErrorRate: float64(i%3) / 10, P95LatencyMs: 12})
+		res.Data = append(res.Data, &svcv2.Service{
+			Object: "service", Name: "service-" + string(rune('a'+i%26)), Throughput: 2.5,
+			ErrorRate: float64(i%3) / 10, P95LatencyMs: 12,
+		})
 	}
 	return res, err
 }
@@ -93,13 +96,19 @@ func (b *backend) ListMetrics(_ context.Context, req *svcv2.ListMetricsRequest) 
 	from, to, next, err := b.slice(req.Limit, req.Cursor)
 	res := &svcv2.ListMetricsResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for range to - from {
-		res.Data = append(res.Data, &svcv2.Metric{Object: "metric", Name: "http.server.request.duration", Type: "histogram", ServiceName: "web", Unit: "s", DataPointCount: 10})
+		res.Data = append(res.Data, &svcv2.Metric{
+			Object: "metric", Name: "http.server.request.duration", Type: "histogram", ServiceName: "web",
+			Unit: "s", DataPointCount: 10,
+		})
 	}
 	return res, err
 }
 
 func (b *backend) SummarizeMetrics(context.Context, *svcv2.SummarizeMetricsRequest) (*svcv2.SummarizeMetricsResponse, error) {
-	return &svcv2.SummarizeMetricsResponse{Data: []*svcv2.MetricTypeFigures{{Type: "histogram", MetricCount: int32(b.total), DataPointCount: 10}}}, b.err
+	return &svcv2.SummarizeMetricsResponse{Data: []*svcv2.MetricTypeFigures{{
+		Type: "histogram", MetricCount: int32(b.total),
+		DataPointCount: 10,
+	}}}, b.err
 }
 
 func (b *backend) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) (*svcv2.SearchLogsResponse, error) {
@@ -126,8 +135,9 @@ func (b *backend) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest
 	res := &svcv2.SearchTracesResponse{Object: "list", HasMore: next != nil, NextCursor: next}
 	for i := from; i < to; i++ {
 		res.Data = append(res.Data, &svcv2.TraceSummary{
-			Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(tooltest.Now()), DurationMs: float64(i), RootSpanName: "GET /", RootServiceName: "web",
-			RootStatusCode: "Error", RootHasError: i%2 == 1,
+			Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(tooltest.Now()), DurationMs: float64(i), RootSpanName: "GET /",
+			RootServiceName: "web",
+			RootStatusCode:  "Error", RootHasError: i%2 == 1,
 		})
 	}
 	return res, err
@@ -136,7 +146,10 @@ func (b *backend) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest
 func (b *backend) SummarizeTraces(_ context.Context, req *svcv2.SummarizeTracesRequest) (*svcv2.SummarizeTracesResponse, error) {
 	res := &svcv2.SummarizeTracesResponse{}
 	for _, id := range req.GetTraceIds() {
-		res.Data = append(res.Data, &svcv2.TraceFigures{Id: id, SpanCount: 7, ErrorCount: 1, Services: []string{"db", "web"}, ErrorMessage: "it broke"})
+		res.Data = append(res.Data, &svcv2.TraceFigures{
+			Id: id, SpanCount: 7, ErrorCount: 1, Services: []string{"db", "web"},
+			ErrorMessage: "it broke",
+		})
 	}
 	return res, b.err
 }
@@ -198,7 +211,10 @@ func server(t *testing.T, b *backend, callers map[string]principal.Principal, li
 }
 
 func full() map[string]principal.Principal {
-	return map[string]principal.Principal{"full": {Org: "org_a", User: "user_a", Kind: principal.KindMCPKey, CredentialID: "key_a", Role: principal.RoleRoot}}
+	return map[string]principal.Principal{"full": {
+		Org: "org_a", User: "user_a", Kind: principal.KindMCPKey, CredentialID: "key_a",
+		Role: principal.RoleRoot,
+	}}
 }
 
 type bearer string

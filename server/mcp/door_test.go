@@ -65,17 +65,25 @@ func TestDoorRefuses(t *testing.T) {
 		status       int
 		tag          string
 	}{
-		"anonymous":      {http.MethodPost, listTools, map[string]string{"Content-Type": "application/json"}, 401, "@svc/http/errors/UnauthorizedError"},
+		"anonymous": {
+			http.MethodPost, listTools,
+			map[string]string{"Content-Type": "application/json"},
+			401,
+			"@svc/http/errors/UnauthorizedError",
+		},
 		"unknown key":    {http.MethodPost, listTools, with("Authorization", "Bearer nobody"), 401, "@svc/http/v2/InvalidCredentialsError"},
 		"session":        {http.MethodPost, listTools, with("Authorization", "Bearer session"), 401, "@svc/http/v2/InvalidCredentialsError"},
 		"foreign origin": {http.MethodPost, listTools, with("Origin", "https://evil.example"), 403, "@svc/http/v2/InsufficientPermissionsError"},
 		"null origin":    {http.MethodPost, listTools, with("Origin", "null"), 403, "@svc/http/v2/InsufficientPermissionsError"},
-		"look-alike":     {http.MethodPost, listTools, with("Origin", "https://localhost.evil.example"), 403, "@svc/http/v2/InsufficientPermissionsError"},
-		"get":            {http.MethodGet, "", ok, 405, "@svc/http/v2/MethodNotAllowedError"},
-		"delete":         {http.MethodDelete, "", ok, 405, "@svc/http/v2/MethodNotAllowedError"},
-		"content type":   {http.MethodPost, listTools, with("Content-Type", "text/plain"), 415, "@svc/http/v2/UnsupportedMediaTypeError"},
-		"accept":         {http.MethodPost, listTools, with("Accept", "text/html"), 406, "@svc/http/v2/NotAcceptableError"},
-		"too large":      {http.MethodPost, strings.Repeat(" ", limits.RESTBody+1), ok, 413, "@svc/http/v2/PayloadTooLargeError"},
+		"look-alike": {
+			http.MethodPost, listTools, with("Origin", "https://localhost.evil.example"), 403,
+			"@svc/http/v2/InsufficientPermissionsError",
+		},
+		"get":          {http.MethodGet, "", ok, 405, "@svc/http/v2/MethodNotAllowedError"},
+		"delete":       {http.MethodDelete, "", ok, 405, "@svc/http/v2/MethodNotAllowedError"},
+		"content type": {http.MethodPost, listTools, with("Content-Type", "text/plain"), 415, "@svc/http/v2/UnsupportedMediaTypeError"},
+		"accept":       {http.MethodPost, listTools, with("Accept", "text/html"), 406, "@svc/http/v2/NotAcceptableError"},
+		"too large":    {http.MethodPost, strings.Repeat(" ", limits.RESTBody+1), ok, 413, "@svc/http/v2/PayloadTooLargeError"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, body := send(t, tc.method, srv.URL+Path, tc.body, tc.header)
@@ -103,7 +111,8 @@ func TestDoorRefuses(t *testing.T) {
 		"no origin": ok, "own origin": with("Origin", "https://api.example.com"), "this machine": with("Origin", "http://localhost:5173"),
 		"loopback": with("Origin", "http://127.0.0.1:1"), "any type": with("Accept", "*/*"), "json only": with("Accept", "application/json"),
 	} {
-		if res, body := send(t, http.MethodPost, srv.URL+Path, listTools, header); res.StatusCode != 200 || !strings.Contains(body, "search_logs") {
+		if res, body := send(t, http.MethodPost, srv.URL+Path, listTools, header); res.StatusCode != 200 ||
+			!strings.Contains(body, "search_logs") {
 			t.Errorf("%s: status %d, %s", name, res.StatusCode, body)
 		}
 	}
@@ -144,7 +153,8 @@ func TestManifest(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &e); err != nil {
 			t.Fatal(err)
 		}
-		if res.StatusCode != 200 || e.Name != "com.example.api/svc-observability" || e.Version != ServerVersion || len(e.Description) > 100 || len(e.Remotes) != 1 ||
+		if res.StatusCode != 200 || e.Name != "com.example.api/svc-observability" || e.Version != ServerVersion || len(e.Description) > 100 ||
+			len(e.Remotes) != 1 ||
 			e.Remotes[0].Type != "streamable-http" || e.Remotes[0].URL != "https://api.example.com/mcp" || !e.Remotes[0].Headers[0].IsSecret {
 			t.Errorf("%s: status %d, %+v", path, res.StatusCode, e)
 		}
@@ -155,7 +165,8 @@ func TestCallEndsWithItsCaller(t *testing.T) {
 	b := &backend{block: make(chan struct{})}
 	srv := server(t, b, full(), nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+Path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_logs","arguments":{}}}`))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL+Path,
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_logs","arguments":{}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +237,10 @@ func TestProtocolErrors(t *testing.T) {
 // every refused call.
 func TestStepUp(t *testing.T) {
 	callers := full()
-	limited := principal.Principal{Org: "org_a", User: "user_a", Kind: principal.KindOAuth, Role: principal.RoleMember, Scopes: []string{"metrics:read", "traces:read"}}
+	limited := principal.Principal{
+		Org: "org_a", User: "user_a", Kind: principal.KindOAuth, Role: principal.RoleMember,
+		Scopes: []string{"metrics:read", "traces:read"},
+	}
 	callers["oauth"] = limited
 	limited.Kind, limited.CredentialID = principal.KindAPIKey, "key_b"
 	callers["key"] = limited
@@ -234,12 +248,16 @@ func TestStepUp(t *testing.T) {
 	callers["everything"] = everything
 	srv := server(t, &backend{}, callers, nil)
 	call := func(caller, body string) (*http.Response, string) {
-		return send(t, http.MethodPost, srv.URL+Path, body, map[string]string{"Authorization": "Bearer " + caller, "Content-Type": "application/json"})
+		return send(t, http.MethodPost, srv.URL+Path, body, map[string]string{
+			"Authorization": "Bearer " + caller,
+			"Content-Type":  "application/json",
+		})
 	}
 	const logs = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_logs","arguments":{}}}`
 	res, body := call("oauth", logs)
 	want := `Bearer error="insufficient_scope", scope="logs:read metrics:read traces:read", resource_metadata="` + resourceMetadata + `"`
-	if res.StatusCode != 403 || res.Header.Get("WWW-Authenticate") != want || !strings.Contains(body, "InsufficientScopeError") || !strings.Contains(body, "logs:read") {
+	if res.StatusCode != 403 || res.Header.Get("WWW-Authenticate") != want || !strings.Contains(body, "InsufficientScopeError") ||
+		!strings.Contains(body, "logs:read") {
 		t.Errorf("%d %q %s", res.StatusCode, res.Header.Get("WWW-Authenticate"), body)
 	}
 	for name, tc := range map[string]struct{ caller, body, want string }{
@@ -249,7 +267,8 @@ func TestStepUp(t *testing.T) {
 		"unknown":    {"oauth", strings.Replace(logs, "search_logs", "no_tool", 1), `"error"`},
 		"list":       {"oauth", listTools, `"tools"`},
 	} {
-		if res, body := call(tc.caller, tc.body); res.StatusCode != 200 || !strings.Contains(body, tc.want) || res.Header.Get("WWW-Authenticate") != "" {
+		if res, body := call(tc.caller, tc.body); res.StatusCode != 200 || !strings.Contains(body, tc.want) ||
+			res.Header.Get("WWW-Authenticate") != "" {
 			t.Errorf("%s: %d %q %s", name, res.StatusCode, res.Header.Get("WWW-Authenticate"), body)
 		}
 	}

@@ -49,7 +49,10 @@ func (s *Server) newListToolsets(*tool.Clients) (*tool.Tool, error) {
 			for _, row := range rows {
 				if len(row.Tools) > 0 {
 					res.Toolsets = append(res.Toolsets, row)
-					cells = append(cells, []string{row.Name, row.About, fmt.Sprint(len(row.Tools)), "≈ " + fmt.Sprint(row.Tokens), strings.Join(row.Tools, ", ")})
+					cells = append(cells, []string{
+						row.Name, row.About, fmt.Sprint(len(row.Tools)), "≈ " + fmt.Sprint(row.Tokens),
+						strings.Join(row.Tools, ", "),
+					})
 				}
 			}
 			for _, t := range s.tools {
@@ -62,7 +65,8 @@ func (s *Server) newListToolsets(*tool.Clients) (*tool.Tool, error) {
 					tool.Labeled("This connection", fmt.Sprintf("%d tools", len(res.Connected))),
 					tool.Labeled("Address", s.endpoint()+"?toolsets=NAME,NAME"),
 				},
-				Blocks: []tool.Block{tool.Table("", "The scopes of this credential allow no tool.", []string{"Toolset", "For", "Tools", "Tokens", "Names"}, cells)},
+				Blocks: []tool.Block{tool.Table("", "The scopes of this credential allow no tool.",
+					[]string{"Toolset", "For", "Tools", "Tokens", "Names"}, cells)},
 			}}, nil
 		}),
 	})

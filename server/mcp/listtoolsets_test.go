@@ -15,7 +15,10 @@ func TestOnCall(t *testing.T) {
 	srv := server(t, &backend{}, full(), nil)
 	header := map[string]string{"Authorization": "Bearer full", "Content-Type": "application/json"}
 	for query, want := range map[string]map[string]bool{
-		"?toolsets=oncall":               {"find_incidents": true, "search_logs": true, "create_marker": true, "list_toolsets": true, "run_sql": false, "create_dashboard": false},
+		"?toolsets=oncall": {
+			"find_incidents": true, "search_logs": true, "create_marker": true, "list_toolsets": true,
+			"run_sql": false, "create_dashboard": false,
+		},
 		"?toolsets=oncall,dashboards":    {"find_incidents": true, "create_dashboard": true, "run_sql": false},
 		"?toolsets=OnCall&readonly=true": {"find_incidents": true, "create_marker": false, "list_toolsets": true},
 		"?toolsets=feedback":             {"find_incidents": false, "list_toolsets": true},
@@ -47,7 +50,8 @@ func TestListToolsets(t *testing.T) {
 	}
 	all := read("full")
 	if len(all.Toolsets) != len(toolsets())+1 || all.Toolsets[0].Name != onCall || len(all.Toolsets[0].Tools) != len(onCallTools()) ||
-		all.Toolsets[0].URL != "https://api.example.com/mcp?toolsets=oncall" || all.Toolsets[0].Tokens < 1000 || !slices.Contains(all.Connected, "run_sql") {
+		all.Toolsets[0].URL != "https://api.example.com/mcp?toolsets=oncall" || all.Toolsets[0].Tokens < 1000 ||
+		!slices.Contains(all.Connected, "run_sql") {
 		t.Errorf("all toolsets: %+v", all)
 	}
 	few := read("traces")

@@ -46,7 +46,8 @@ func TestToolSchemas(t *testing.T) {
 		}
 		got.WriteByte('\n')
 		golden.Compare(t, name+".json", got.String())
-		if a := tool.Annotations; a == nil || a.DestructiveHint == nil || a.OpenWorldHint == nil || a.ReadOnlyHint && (*a.DestructiveHint || !a.IdempotentHint) {
+		if a := tool.Annotations; a == nil || a.DestructiveHint == nil || a.OpenWorldHint == nil || a.ReadOnlyHint &&
+			(*a.DestructiveHint || !a.IdempotentHint) {
 			t.Errorf("%s does not have all four hints, or they contradict one another", name)
 		}
 	}
@@ -57,9 +58,15 @@ var nextLine = regexp.MustCompile("(?m)^- `([a-z_]+)` (\\{.*\\}): ")
 // TestResults checks every answer of every tool against its declaration, and every suggestion against the tool it suggests.
 func TestResults(t *testing.T) {
 	bigTrace := func(n int) *svcv2.Trace {
-		tr := &svcv2.Trace{Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(tooltest.Now()), EndTime: timestamppb.New(tooltest.Now().Add(time.Second)), DurationMs: 1000, SpanCount: int32(n), ServiceCount: 2}
+		tr := &svcv2.Trace{
+			Id: strings.Repeat("ab", 16), Object: "trace", StartTime: timestamppb.New(tooltest.Now()),
+			EndTime: timestamppb.New(tooltest.Now().Add(time.Second)), DurationMs: 1000, SpanCount: int32(n), ServiceCount: 2,
+		}
 		for i := range n {
-			s := &svcv2.Span{Id: spanID(i), Name: "operation " + strings.Repeat("x", 150), ServiceName: "web", Kind: "Server", StartTime: tr.StartTime, DurationMs: float64(n - i), StatusCode: "Unset", Attributes: map[string]string{"k": "v"}}
+			s := &svcv2.Span{
+				Id: spanID(i), Name: "operation " + strings.Repeat("x", 150), ServiceName: "web", Kind: "Server",
+				StartTime: tr.StartTime, DurationMs: float64(n - i), StatusCode: "Unset", Attributes: map[string]string{"k": "v"},
+			}
 			if i > 0 {
 				s.ParentSpanId = new(spanID((i - 1) / 3))
 			}
@@ -75,9 +82,19 @@ func TestResults(t *testing.T) {
 	calls := map[string][]map[string]any{
 		"list_services": {nil, {"environment": "prod", "start_time": "now-30d"}},
 		"list_metrics":  {nil, {"service": "web", "search": "http", "metric_type": "histogram", "offset": 3, "limit": 500}},
-		"search_traces": {nil, {"service": "web", "has_error": true, "min_duration_ms": 1.5, "max_duration_ms": 10, "http_method": "GET", "attribute_key": "k", "attribute_value": "v", "root_only": true, "span_name": "GET /", "environment": "prod", "limit": 200}},
-		"search_logs":   {nil, {"service": "web", "severity": "error", "search": "x", "trace_id": strings.Repeat("AB", 16), "span_id": strings.Repeat("cd", 8), "limit": 200}},
-		"inspect_trace": {{"trace_id": strings.Repeat("ab", 16)}, {"trace_id": strings.Repeat("ab", 16), "errors_only": true, "max_spans": 300}, {"trace_id": strings.Repeat("ab", 16), "max_spans": 300}},
+		"search_traces": {nil, {
+			"service": "web", "has_error": true, "min_duration_ms": 1.5, "max_duration_ms": 10, "http_method": "GET",
+			"attribute_key": "k", "attribute_value": "v", "root_only": true, "span_name": "GET /", "environment": "prod", "limit": 200,
+		}},
+		"search_logs": {nil, {
+			"service": "web", "severity": "error", "search": "x", "trace_id": strings.Repeat("AB", 16),
+			"span_id": strings.Repeat("cd", 8), "limit": 200,
+		}},
+		"inspect_trace": {
+			{"trace_id": strings.Repeat("ab", 16)},
+			{"trace_id": strings.Repeat("ab", 16), "errors_only": true, "max_spans": 300},
+			{"trace_id": strings.Repeat("ab", 16), "max_spans": 300},
+		},
 	}
 	for _, b := range []*backend{{total: 0, trace: bigTrace(1)}, {total: 5, trace: bigTrace(12)}, {total: 1000, trace: bigTrace(2000)}} {
 		session := connect(t, server(t, b, full(), nil), "full")
@@ -135,28 +152,94 @@ func TestArguments(t *testing.T) {
 		limit int32
 		note  string
 	}{
-		"defaults":          {nil, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 20, ""},
-		"blank is absent":   {map[string]any{"service": " ", "limit": "", "end_time": nil}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 20, ""},
-		"RFC 3339":          {map[string]any{"start_time": "2026-01-31T10:00:00+01:00", "end_time": "2026-01-31T10:00:00.5Z"}, tooltest.Now().Add(-3 * time.Hour), tooltest.Now().Add(-2*time.Hour + 500*time.Millisecond), nil, 20, ""},
-		"plain UTC":         {map[string]any{"start_time": "2026-01-31 10:00:00"}, tooltest.Now().Add(-2 * time.Hour), tooltest.Now(), nil, 20, ""},
-		"relative":          {map[string]any{"start_time": "-90m", "end_time": "NOW-1h"}, tooltest.Now().Add(-90 * time.Minute), tooltest.Now().Add(-time.Hour), nil, 20, ""},
-		"milliseconds":      {map[string]any{"start_time": tooltest.Now().Add(-time.Minute).UnixMilli()}, tooltest.Now().Add(-time.Minute), tooltest.Now(), nil, 20, ""},
+		"defaults": {nil, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 20, ""},
+		"blank is absent": {
+			map[string]any{"service": " ", "limit": "", "end_time": nil},
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(),
+			nil, 20, "",
+		},
+		"RFC 3339": {
+			map[string]any{"start_time": "2026-01-31T10:00:00+01:00", "end_time": "2026-01-31T10:00:00.5Z"},
+			tooltest.Now().Add(-3 * time.Hour), tooltest.Now().Add(-2*time.Hour + 500*time.Millisecond), nil, 20, "",
+		},
+		"plain UTC": {
+			map[string]any{"start_time": "2026-01-31 10:00:00"},
+			tooltest.Now().Add(-2 * time.Hour), tooltest.Now(), nil, 20,
+			"",
+		},
+		"relative": {
+			map[string]any{"start_time": "-90m", "end_time": "NOW-1h"},
+			tooltest.Now().Add(-90 * time.Minute),
+			tooltest.Now().Add(-time.Hour), nil, 20, "",
+		},
+		"milliseconds": {
+			map[string]any{"start_time": tooltest.Now().Add(-time.Minute).UnixMilli()},
+			tooltest.Now().Add(-time.Minute),
+			tooltest.Now(), nil, 20, "",
+		},
 		"milliseconds text": {map[string]any{"start_time": "1769860740000"}, tooltest.Now().Add(-time.Minute), tooltest.Now(), nil, 20, ""},
-		"only an end":       {map[string]any{"end_time": "now-1d"}, tooltest.Now().Add(-30 * time.Hour), tooltest.Now().Add(-24 * time.Hour), nil, 20, ""},
-		"aliases":           {map[string]any{"since": "now-1h", "service_name": "web"}, tooltest.Now().Add(-time.Hour), tooltest.Now(), &svcv2.TraceFilters{ServiceName: new("web")}, 20, ""},
-		"unknown":           {map[string]any{"servise": "web"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 20, `no parameter "servise"; it was ignored. Did you mean service?`},
-		"number text":       {map[string]any{"limit": "7", "min_duration_ms": "1.5"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{MinDurationMs: new(1.5)}, 7, ""},
-		"limit too large":   {map[string]any{"limit": 9999}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 100, "limit was set to 200"},
-		"limit too small":   {map[string]any{"limit": 0}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 1, "limit was set to 1"},
-		"flag text":         {map[string]any{"has_error": "1", "root_only": "TRUE"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{HasError: new(true), SpanScope: new("root")}, 20, ""},
-		"flag false":        {map[string]any{"has_error": "0"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{HasError: new(false)}, 20, ""},
-		"part of a name":    {map[string]any{"span_name": "cart"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{SpanNameContains: new("cart")}, 20, ""},
-		"trace id":          {map[string]any{"trace_id": strings.Repeat("AB", 16)}, tooltest.Now().Add(-7 * 24 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("AB", 16))}, 20, ""},
-		"trace id and time": {map[string]any{"trace_id": strings.Repeat("ab", 16), "since": "now-1h"}, tooltest.Now().Add(-time.Hour), tooltest.Now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("ab", 16))}, 20, ""},
-		"attribute exists":  {map[string]any{"attribute_key": "k"}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "exists"}}}, 20, ""},
+		"only an end": {
+			map[string]any{"end_time": "now-1d"},
+			tooltest.Now().Add(-30 * time.Hour), tooltest.Now().Add(-24 * time.Hour), nil,
+			20, "",
+		},
+		"aliases": {
+			map[string]any{"since": "now-1h", "service_name": "web"},
+			tooltest.Now().Add(-time.Hour), tooltest.Now(),
+			&svcv2.TraceFilters{ServiceName: new("web")}, 20, "",
+		},
+		"unknown": {
+			map[string]any{"servise": "web"},
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 20,
+			`no parameter "servise"; it was ignored. Did you mean service?`,
+		},
+		"number text": {
+			map[string]any{"limit": "7", "min_duration_ms": "1.5"},
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(),
+			&svcv2.TraceFilters{MinDurationMs: new(1.5)}, 7, "",
+		},
+		"limit too large": {
+			map[string]any{"limit": 9999},
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 100,
+			"limit was set to 200",
+		},
+		"limit too small": {map[string]any{"limit": 0}, tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), nil, 1, "limit was set to 1"},
+		"flag text": {
+			map[string]any{"has_error": "1", "root_only": "TRUE"},
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(),
+			&svcv2.TraceFilters{HasError: new(true), SpanScope: new("root")}, 20, "",
+		},
+		"flag false": {
+			map[string]any{"has_error": "0"},
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(),
+			&svcv2.TraceFilters{HasError: new(false)}, 20, "",
+		},
+		"part of a name": {
+			map[string]any{"span_name": "cart"},
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(),
+			&svcv2.TraceFilters{SpanNameContains: new("cart")}, 20, "",
+		},
+		"trace id": {
+			map[string]any{"trace_id": strings.Repeat("AB", 16)},
+			tooltest.Now().Add(-7 * 24 * time.Hour), tooltest.Now(),
+			&svcv2.TraceFilters{TraceId: new(strings.Repeat("AB", 16))}, 20, "",
+		},
+		"trace id and time": {
+			map[string]any{"trace_id": strings.Repeat("ab", 16), "since": "now-1h"},
+			tooltest.Now().Add(-time.Hour),
+			tooltest.Now(), &svcv2.TraceFilters{TraceId: new(strings.Repeat("ab", 16))}, 20, "",
+		},
+		"attribute exists": {
+			map[string]any{"attribute_key": "k"},
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(),
+			&svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "exists"}}}, 20, "",
+		},
 		"attribute equals": {
 			map[string]any{"attribute_key": "k", "attribute_value": 5},
-			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Key: "k", Operator: "equals", Value: structpb.NewStringValue("5")}}}, 20, "",
+			tooltest.Now().Add(-6 * time.Hour), tooltest.Now(), &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{
+				Key:      "k",
+				Operator: "equals", Value: structpb.NewStringValue("5"),
+			}}}, 20, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,18 +272,36 @@ func TestInputErrors(t *testing.T) {
 		Tool, tag, parameter, text string
 		args                       map[string]any
 	}{
-		"backwards":     {"search_logs", tool.TagInvalidInput, "start_time", "start_time must be before end_time", map[string]any{"start_time": "now", "end_time": "now-1h"}},
-		"too wide":      {"search_logs", tool.TagInvalidInput, "start_time", "more than 7 days", map[string]any{"start_time": "now-8d"}},
-		"not a time":    {"search_logs", tool.TagInvalidInput, "start_time", "start_time must be a time", map[string]any{"start_time": "tomorrow"}},
-		"enum":          {"search_logs", tool.TagInvalidInput, "severity", "severity must be one of TRACE", map[string]any{"severity": "LOUD"}},
-		"trace id":      {"inspect_trace", tool.TagInvalidInput, "trace_id", "trace_id must be 32 hexadecimal digits, such as", map[string]any{"trace_id": "xyz"}},
-		"missing":       {"inspect_trace", tool.TagInvalidInput, "trace_id", "trace_id is required", nil},
-		"negative":      {"search_traces", tool.TagInvalidInput, "min_duration_ms", "of at least 0", map[string]any{"min_duration_ms": -1}},
-		"fraction":      {"search_traces", tool.TagInvalidInput, "limit", "a whole number", map[string]any{"limit": 1.5}},
-		"object":        {"search_traces", tool.TagInvalidInput, "service", "must be text", map[string]any{"service": map[string]any{"a": 1}}},
-		"value alone":   {"search_traces", tool.TagInvalidInput, "attribute_value", "needs attribute_key", map[string]any{"attribute_value": "v"}},
-		"several":       {"search_logs", tool.TagDecode, "severity", "search_logs: some arguments", map[string]any{"severity": "LOUD", "span_id": "x"}},
-		"no such trace": {"inspect_trace", "@svc/http/v2/TraceNotFoundError", "trace_id", "No such trace.", map[string]any{"trace_id": strings.Repeat("0", 32)}},
+		"backwards": {
+			"search_logs", tool.TagInvalidInput, "start_time", "start_time must be before end_time",
+			map[string]any{"start_time": "now", "end_time": "now-1h"},
+		},
+		"too wide": {"search_logs", tool.TagInvalidInput, "start_time", "more than 7 days", map[string]any{"start_time": "now-8d"}},
+		"not a time": {
+			"search_logs", tool.TagInvalidInput, "start_time", "start_time must be a time",
+			map[string]any{"start_time": "tomorrow"},
+		},
+		"enum": {"search_logs", tool.TagInvalidInput, "severity", "severity must be one of TRACE", map[string]any{"severity": "LOUD"}},
+		"trace id": {
+			"inspect_trace", tool.TagInvalidInput, "trace_id", "trace_id must be 32 hexadecimal digits, such as",
+			map[string]any{"trace_id": "xyz"},
+		},
+		"missing":  {"inspect_trace", tool.TagInvalidInput, "trace_id", "trace_id is required", nil},
+		"negative": {"search_traces", tool.TagInvalidInput, "min_duration_ms", "of at least 0", map[string]any{"min_duration_ms": -1}},
+		"fraction": {"search_traces", tool.TagInvalidInput, "limit", "a whole number", map[string]any{"limit": 1.5}},
+		"object":   {"search_traces", tool.TagInvalidInput, "service", "must be text", map[string]any{"service": map[string]any{"a": 1}}},
+		"value alone": {
+			"search_traces", tool.TagInvalidInput, "attribute_value", "needs attribute_key",
+			map[string]any{"attribute_value": "v"},
+		},
+		"several": {
+			"search_logs", tool.TagDecode, "severity", "search_logs: some arguments",
+			map[string]any{"severity": "LOUD", "span_id": "x"},
+		},
+		"no such trace": {
+			"inspect_trace", "@svc/http/v2/TraceNotFoundError", "trace_id", "No such trace.",
+			map[string]any{"trace_id": strings.Repeat("0", 32)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := call(t, session, tc.Tool, tc.args)
@@ -214,7 +315,8 @@ func TestInputErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "no_such_tool"}); err == nil || !strings.Contains(err.Error(), "no_such_tool") {
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "no_such_tool"}); err == nil ||
+		!strings.Contains(err.Error(), "no_such_tool") {
 		t.Errorf("an unknown tool gave %v", err)
 	}
 }
@@ -266,14 +368,24 @@ func TestOffsetsPageThroughCursors(t *testing.T) {
 
 func TestScopes(t *testing.T) {
 	callers := full()
-	callers["traces"] = principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_b", Role: principal.RoleRoot, Scopes: []string{"traces:read"}}
-	callers["none"] = principal.Principal{Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_c", Role: principal.RoleRoot, Scopes: []string{}}
-	b := &backend{total: 1, trace: &svcv2.Trace{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(tooltest.Now()), EndTime: timestamppb.New(tooltest.Now())}}
+	callers["traces"] = principal.Principal{
+		Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_b", Role: principal.RoleRoot,
+		Scopes: []string{"traces:read"},
+	}
+	callers["none"] = principal.Principal{
+		Org: "org_a", Kind: principal.KindAPIKey, CredentialID: "key_c", Role: principal.RoleRoot,
+		Scopes: []string{},
+	}
+	b := &backend{total: 1, trace: &svcv2.Trace{
+		Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(tooltest.Now()),
+		EndTime: timestamppb.New(tooltest.Now()),
+	}}
 	srv := server(t, b, callers, nil)
 	session := connect(t, srv, "traces")
 	tools := declared(t, session)
 	// Feedback and the list of toolsets need no scope. Agents are seen in spans.
-	if len(tools) != 10 || tools["get_agent_tool_error"] == nil || tools["send_svc_feedback"] == nil || tools["search_traces"] == nil || tools["inspect_trace"] == nil || tools["inspect_span"] == nil {
+	if len(tools) != 10 || tools["get_agent_tool_error"] == nil || tools["send_svc_feedback"] == nil || tools["search_traces"] == nil ||
+		tools["inspect_trace"] == nil || tools["inspect_span"] == nil {
 		t.Errorf("a key with traces:read sees %v", tools)
 	}
 	if d := failureOf(t, call(t, session, "search_logs", nil)); d.Tag != "@svc/http/v2/InsufficientScopeError" {
@@ -293,7 +405,10 @@ func TestScopes(t *testing.T) {
 }
 
 func spanID(i int) string {
-	return strings.Repeat("0", 8) + string([]byte{hexDigit(i >> 28), hexDigit(i >> 24), hexDigit(i >> 20), hexDigit(i >> 16), hexDigit(i >> 12), hexDigit(i >> 8), hexDigit(i >> 4), hexDigit(i)})
+	return strings.Repeat("0", 8) + string([]byte{
+		hexDigit(i >> 28), hexDigit(i >> 24), hexDigit(i >> 20), hexDigit(i >> 16),
+		hexDigit(i >> 12), hexDigit(i >> 8), hexDigit(i >> 4), hexDigit(i),
+	})
 }
 
 func hexDigit(i int) byte { return "0123456789abcdef"[i&15] }

@@ -20,7 +20,10 @@ func BenchmarkParse(b *testing.B) {
 		Limit   int
 		Widgets json.RawMessage
 	}
-	echo := &tool.Tool{Name: "search_traces", Run: tool.With(func(context.Context, *arguments) (*tool.Answer, error) { return &tool.Answer{}, nil })}
+	echo := &tool.Tool{Name: "search_traces", Run: tool.With(func(context.Context, *arguments) (*tool.Answer, error) {
+		return &tool.Answer{},
+			nil
+	})}
 	small := `{"service":"checkout","start_time":"now-1h","limit":20}`
 	large := `{"service":"checkout","widgets":[`
 	for range 200 {

@@ -19,19 +19,31 @@ type promptText struct {
 }
 
 func prompts() []promptText {
-	const form = "\n\nRead the likely causes in each answer before calling more, follow its Next list, and stop as soon as figures explain the problem. Answer with the cause, the figures that show it, the time when it began, the affected users and services, and the next steps."
+	const form = "\n\nRead the likely causes in each answer before calling more, follow its Next list, and stop as soon as figures explain " +
+		"the problem. Answer with the cause, the figures that show it, the time when it began, the affected users and services, and the next steps."
 	return []promptText{
 		{
 			"incident_triage", "Incident triage", "From a window of time to the likely cause of an incident.",
-			"Something is wrong{service}. Find the likely cause{range}.\n\n1. `find_incidents`: when it began, in which service, the likeliest cause, and who is affected.\n2. `diagnose_service` for that service, in the time of the incident: health, releases, dependencies, errors, log patterns.\n3. When calls fail: `error_detail` with the fingerprint of the top error. When calls are slow: `find_slow_traces` of that service. When a log pattern is new: `mine_log_patterns`.\n4. When a log pattern is new: `search_logs` for its records. Otherwise: `inspect_trace` for one failed or slow trace." + form,
+			"Something is wrong{service}. Find the likely cause{range}.\n\n1. `find_incidents`: when it began, in which service, the likeliest " +
+				"cause, and who is affected.\n2. `diagnose_service` for that service, in the time of the incident: health, releases, dependencies, " +
+				"errors, log patterns.\n3. When calls fail: `error_detail` with the fingerprint of the top error. When calls are slow: " +
+				"`find_slow_traces` of that service. When a log pattern is new: `mine_log_patterns`.\n4. When a log pattern is new: `search_logs` " +
+				"for its records. Otherwise: `inspect_trace` for one failed or slow trace." + form,
 		},
 		{
 			"latency_analysis", "Latency analysis", "Where slow requests spend their time.",
-			"Requests are slow{service}. Find where they spend their time{range}.\n\n1. `find_slow_traces`: durations, the operations that got slower, and the critical path of the slowest of them.\n2. `get_service_top_operations` with `metric=p95_duration` for the service on that path: its slow operations.\n3. `compare_periods`: the time of the change, and a release or dependency that explains it.\n4. `inspect_trace` for the trace of the critical path." + form,
+			"Requests are slow{service}. Find where they spend their time{range}.\n\n1. `find_slow_traces`: durations, the operations that got " +
+				"slower, and the critical path of the slowest of them.\n2. `get_service_top_operations` with `metric=p95_duration` for the service " +
+				"on that path: its slow operations.\n3. `compare_periods`: the time of the change, and a release or dependency that explains " +
+				"it.\n4. `inspect_trace` for the trace of the critical path." + form,
 		},
 		{
 			"debug_errors", "Debugging of errors", "From an error that rose to its suspected cause.",
-			"Requests fail{service}. Find the suspected cause{range}.\n\n1. `find_errors`: the errors by fingerprint, with their counts before.\n2. When an error rose: `error_detail` of it: the time in which it was most frequent, versions, stack trace, traces.\n3. When an error rose: `inspect_trace` with `errors_only=true` for one of its traces.\n4. `compare_periods`, around the time at which the error became frequent, or in the same time when none rose: the changes.\n5. When a log pattern is new: `mine_log_patterns` of its service." + form,
+			"Requests fail{service}. Find the suspected cause{range}.\n\n1. `find_errors`: the errors by fingerprint, with their counts " +
+				"before.\n2. When an error rose: `error_detail` of it: the time in which it was most frequent, versions, stack trace, traces.\n3. " +
+				"When an error rose: `inspect_trace` with `errors_only=true` for one of its traces.\n4. `compare_periods`, around the time at which " +
+				"the error became frequent, or in the same time when none rose: the changes.\n5. When a log pattern is new: `mine_log_patterns` of " +
+				"its service." + form,
 		},
 	}
 }

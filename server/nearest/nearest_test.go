@@ -10,7 +10,16 @@ func TestDistance(t *testing.T) {
 	for _, tc := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"abc", "abd", 1}, {"abc", "ac", 1}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}} {
+	}{
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "", 3},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "ac", 1},
+		{"kitten", "sitting", 3},
+		{"flaw", "lawn", 2},
+	} {
 		if got := nearest.Distance(tc.a, tc.b); got != tc.want {
 			t.Errorf("%q to %q: %d, want %d", tc.a, tc.b, got, tc.want)
 		}

@@ -73,7 +73,8 @@ func (w *world) lease() {
 func (w *world) destination(name string) uuid.UUID {
 	w.t.Helper()
 	d, _, err := w.CreateAlertDestination(w.t.Context(), w.org, store.NewAlertDestination{
-		ID: uuid.Must(uuid.NewV7()), Name: name, Type: Webhook, Enabled: true, Config: json.RawMessage(`{"url":"https://example.com/"}`), CreatedBy: "user_x",
+		ID: uuid.Must(uuid.NewV7()), Name: name, Type: Webhook, Enabled: true, Config: json.RawMessage(`{"url":"https://example.com/"}`),
+		CreatedBy: "user_x",
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -181,7 +182,8 @@ func TestRetries(t *testing.T) {
 			t.Fatalf("%d rows: %+v", len(rows), rows)
 		}
 		for i, row := range rows[:5] {
-			if row.AttemptNumber != i+1 || row.Status != store.DeliveryFailed || row.EventType != Trigger || row.DeliveryKey != rows[0].DeliveryKey || *row.ResponseCode != 503 {
+			if row.AttemptNumber != i+1 || row.Status != store.DeliveryFailed || row.EventType != Trigger ||
+				row.DeliveryKey != rows[0].DeliveryKey || *row.ResponseCode != 503 {
 				t.Errorf("attempt %d: %+v", i+1, row)
 			}
 		}
@@ -307,7 +309,8 @@ func TestReminders(t *testing.T) {
 		w.enqueue(to, incident, Renotify, start.Add(time.Minute))
 		w.serve(5*time.Minute, w.Store)
 		rows := w.list()
-		if len(rows) != 3 || rows[1].Status != store.DeliveryFailed || *rows[1].ErrorMessage != "A newer reminder took its place." || rows[2].Status != store.DeliverySuccess {
+		if len(rows) != 3 || rows[1].Status != store.DeliveryFailed || *rows[1].ErrorMessage != "A newer reminder took its place." ||
+			rows[2].Status != store.DeliverySuccess {
 			t.Errorf("%+v", rows)
 		}
 		if n := len(w.requests()); n != 2 {
@@ -344,7 +347,9 @@ func (d *dying) step() (before, after bool) {
 	return false, false
 }
 
-func (d *dying) BeginDelivery(ctx context.Context, f store.Fence, id uuid.UUID, now time.Time) (row store.Delivery, to store.AlertDestination, ok bool, err error) {
+func (d *dying) BeginDelivery(ctx context.Context, f store.Fence, id uuid.UUID,
+	now time.Time,
+) (row store.Delivery, to store.AlertDestination, ok bool, err error) {
 	before, after := d.step()
 	if before {
 		return row, to, false, errKilled
@@ -447,7 +452,10 @@ func TestTakeover(t *testing.T) {
 }
 
 func TestPauses(t *testing.T) {
-	for attempt, want := range map[int]time.Duration{1: time.Minute, 2: 2 * time.Minute, 4: 8 * time.Minute, 5: 15 * time.Minute, 50: 15 * time.Minute} {
+	for attempt, want := range map[int]time.Duration{
+		1: time.Minute, 2: 2 * time.Minute, 4: 8 * time.Minute, 5: 15 * time.Minute,
+		50: 15 * time.Minute,
+	} {
 		if got := retryPause(attempt); got < want || got > want+time.Second {
 			t.Errorf("after attempt %d: %v", attempt, got)
 		}

@@ -16,7 +16,8 @@ func event(kind, severity string) Event {
 	return Event{
 		Type: kind, Incident: Incident{"inc_1", "open", "alrt_1/eu"},
 		Rule: Rule{
-			ID: "alrt_1", Name: "Errors of checkout", SignalType: "error_rate", Severity: severity, GroupKey: "eu", Comparator: "gt", Threshold: 0.05,
+			ID: "alrt_1", Name: "Errors of checkout", SignalType: "error_rate", Severity: severity, GroupKey: "eu", Comparator: "gt",
+			Threshold:     0.05,
 			WindowMinutes: 5,
 		},
 		Observed: Observed{Value: new(0.125), SampleCount: 1024}, LinkURL: "https://svc.example.com/i/1",
@@ -93,7 +94,8 @@ func TestCheckTemplate(t *testing.T) {
 			}
 		}
 	}
-	if err := CheckTemplate("t", &Template{Overrides: map[string]Text{"slack": {}}}); err == nil || !strings.Contains(err.Error(), "is no type") {
+	if err := CheckTemplate("t", &Template{Overrides: map[string]Text{"slack": {}}}); err == nil ||
+		!strings.Contains(err.Error(), "is no type") {
 		t.Error(err)
 	}
 }
@@ -166,7 +168,8 @@ func checkLimits(t *testing.T, kind string, body []byte) {
 		if err := json.Unmarshal(body, &b); err != nil {
 			t.Fatal(err)
 		}
-		if len(body) > 512<<10 || utf8.RuneCountInString(b.DedupKey) > 255 || utf8.RuneCountInString(b.Payload.Summary) > 1024 || b.Payload.Summary == "" {
+		if len(body) > 512<<10 || utf8.RuneCountInString(b.DedupKey) > 255 || utf8.RuneCountInString(b.Payload.Summary) > 1024 ||
+			b.Payload.Summary == "" {
 			t.Errorf("pagerduty: %d bytes, key %d, summary %d", len(body), len(b.DedupKey), len(b.Payload.Summary))
 		}
 	case Discord:
@@ -189,7 +192,8 @@ func checkLimits(t *testing.T, kind string, body []byte) {
 		if strings.Contains(entity.ReplaceAllString(b.Text, ""), "&") {
 			t.Errorf("telegram: an entity was cut: %.200q", b.Text)
 		}
-		inner := strings.NewReplacer("<b>", "", "</b>", "", "</a>", "").Replace(regexp.MustCompile(`<a href="[^"<>]*">`).ReplaceAllString(b.Text, ""))
+		inner := strings.NewReplacer("<b>", "", "</b>", "", "</a>",
+			"").Replace(regexp.MustCompile(`<a href="[^"<>]*">`).ReplaceAllString(b.Text, ""))
 		if strings.ContainsAny(inner, "<>") || !utf8.ValidString(html.UnescapeString(b.Text)) {
 			t.Errorf("telegram: a tag of a text is not escaped: %.200q", b.Text)
 		}

@@ -65,7 +65,8 @@ func TestAddresses(t *testing.T) {
 	defer inside.Close()
 	_, port, _ := strings.Cut(strings.TrimPrefix(inside.URL, "http://"), ":")
 	for _, host := range []string{
-		"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "169.254.169.254", "100.64.0.1", "192.168.1.1", "[fd00::1]",
+		"127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "169.254.169.254", "100.64.0.1", "192.168.1.1",
+		"[fd00::1]",
 		"[fe80::1]", "2130706433", "[64:ff9b::7f00:1]",
 	} {
 		base := "http://" + host + ":" + port
@@ -139,7 +140,8 @@ func TestRedirects(t *testing.T) {
 		{"/same?code=303", "", Rejected, "moved"},
 	} {
 		hops = 0
-		r := s.Send(t.Context(), &Destination{Type: Webhook, Config: Config{URL: first.URL + c.path}, Secrets: Secrets{SigningSecret: c.secret}}, "key", p)
+		r := s.Send(t.Context(), &Destination{Type: Webhook, Config: Config{URL: first.URL + c.path}, Secrets: Secrets{SigningSecret: c.secret}},
+			"key", p)
 		if r.Outcome != c.want || !strings.Contains(r.Problem, c.text) || hops > 6 {
 			t.Errorf("%s, secret %q: %+v after %d hops", c.path, c.secret, r, hops)
 		}

@@ -41,7 +41,8 @@ func NewSMTP(server, from string) (*SMTP, error) {
 	if u.User.Username() != "" {
 		password, _ := u.User.Password()
 		policy = mail.TLSMandatory
-		s.options = append(s.options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(u.User.Username()), mail.WithPassword(password))
+		s.options = append(s.options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(u.User.Username()),
+			mail.WithPassword(password))
 	}
 	if u.Scheme == "smtps" {
 		port = 465

@@ -130,7 +130,8 @@ func (s *Sender) TelegramChats(ctx context.Context, token string) ([]TelegramCha
 			return nil, &FieldError{"bot_token", "is refused by Telegram"}
 		case http.StatusConflict:
 			return nil, &FieldError{
-				"bot_token", "belongs to a bot whose updates go to a webhook, so Telegram does not list them. Remove the webhook of the bot, or find the chat_id there",
+				"bot_token", "belongs to a bot whose updates go to a webhook, so Telegram does not list them. Remove the webhook of the bot, or find " +
+					"the chat_id there",
 			}
 		}
 		return nil, &FieldError{"bot_token", fmt.Sprintf("could not be used: Telegram answered %d: %s", a.code, secrets.strike(said.Description))}

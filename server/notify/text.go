@@ -135,7 +135,8 @@ func (e *Event) Summary() string {
 		return "This is a test message from svc. Messages of alerts will look like it."
 	}
 	if len(e.Groups) > 0 {
-		return fmt.Sprintf("%s of %d groups is %s %s.", signalLabel(e.Rule.SignalType), len(e.Groups), wording.Comparator(e.Rule.Comparator), e.bounds())
+		return fmt.Sprintf("%s of %d groups is %s %s.", signalLabel(e.Rule.SignalType), len(e.Groups), wording.Comparator(e.Rule.Comparator),
+			e.bounds())
 	}
 	what := signalLabel(e.Rule.SignalType)
 	if e.Observed.Value == nil {

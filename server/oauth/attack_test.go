@@ -28,8 +28,9 @@ func TestCodeReplay(t *testing.T) {
 		f.redeem(t, client, code, changes...).refused(t, what, 400, "invalid_grant")
 	}
 	for what, changes := range map[string][]string{
-		"no verifier": {"code_verifier", ""}, "short verifier": {"code_verifier", "short"}, "long verifier": {"code_verifier", strings.Repeat("x", 129)},
-		"odd verifier": {"code_verifier", verifier + " "},
+		"no verifier": {"code_verifier", ""}, "short verifier": {"code_verifier", "short"},
+		"long verifier": {"code_verifier", strings.Repeat("x", 129)},
+		"odd verifier":  {"code_verifier", verifier + " "},
 	} {
 		f.redeem(t, client, code, changes...).refused(t, what, 400, "invalid_request")
 	}
@@ -151,13 +152,19 @@ func TestAuthorizationRefusals(t *testing.T) {
 func TestAuthorization(t *testing.T) {
 	f := newFixture(t)
 	client := f.register(t, callback, "https://app.test/cb?keep=1&state=theirs", "cursor://anysphere.cursor-mcp/oauth/callback")
-	for scope, want := range map[string]string{"": "*", "*": "*", "traces:read *": "*", "traces:read logs:read traces:read": "logs:read traces:read"} {
+	for scope, want := range map[string]string{
+		"": "*", "*": "*", "traces:read *": "*",
+		"traces:read logs:read traces:read": "logs:read traces:read",
+	} {
 		a, err := f.server.Authorization(t.Context(), request(client, "scope", scope, "resource", issuer+"/mcp/"))
 		if err != nil || strings.Join(a.Scopes, " ") != want || a.Client.Name != "Editor" || a.Client.Host != "" {
 			t.Errorf("%q: %+v %v", scope, a, err)
 		}
 	}
-	for _, to := range []string{"https://app.test/cb?keep=1&state=theirs", "cursor://anysphere.cursor-mcp/oauth/callback", "http://localhost:49152/callback"} {
+	for _, to := range []string{
+		"https://app.test/cb?keep=1&state=theirs", "cursor://anysphere.cursor-mcp/oauth/callback",
+		"http://localhost:49152/callback",
+	} {
 		a, err := f.server.Authorization(t.Context(), request(client, "redirect_uri", to, "resource", ""))
 		if err != nil {
 			t.Fatalf("%s: %v", to, err)
@@ -273,7 +280,10 @@ func TestSecretsAreHashed(t *testing.T) {
 // FuzzRedirect checks that, whatever is registered and given, the browser is sent to a registered host, to this machine, or
 // nowhere.
 func FuzzRedirect(f *testing.F) {
-	for _, s := range []string{callback, "https://app.test/cb", "http://localhost:1/callback", "https://app.test\\@evil/cb", "http://[::1]:5/callback", "//evil", "HTTPS://app.test/cb"} {
+	for _, s := range []string{
+		callback, "https://app.test/cb", "http://localhost:1/callback", "https://app.test\\@evil/cb",
+		"http://[::1]:5/callback", "//evil", "HTTPS://app.test/cb",
+	} {
 		f.Add(s)
 	}
 	var fix *fixture

@@ -36,7 +36,8 @@ func TestDocument(t *testing.T) {
 	s := publisher(t, func(w http.ResponseWriter, r *http.Request) {
 		reads.Add(1)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"client_id":"https://%s%s","client_name":"Published","redirect_uris":[%q],"token_endpoint_auth_method":"none"}`, r.Host, r.URL.Path, callback)
+		_, _ = fmt.Fprintf(w, `{"client_id":"https://%s%s","client_name":"Published","redirect_uris":[%q],"token_endpoint_auth_method":"none"}`,
+			r.Host, r.URL.Path, callback)
 	})
 	id := s.URL + "/client.json"
 	var wait sync.WaitGroup

@@ -23,11 +23,14 @@ func TestMetadata(t *testing.T) {
 		"scopes_supported": scopes, "resource_documentation": issuer + "/v2/docs",
 	}
 	server := map[string]any{
-		"issuer": issuer, "authorization_endpoint": issuer + "/oauth/authorize", "token_endpoint": issuer + "/oauth/token", "registration_endpoint": issuer + "/register",
-		"revocation_endpoint": issuer + "/oauth/revoke", "scopes_supported": scopes, "response_types_supported": []any{"code"}, "response_modes_supported": []any{"query"},
-		"grant_types_supported": []any{"authorization_code", "refresh_token"}, "code_challenge_methods_supported": []any{"S256"},
+		"issuer": issuer, "authorization_endpoint": issuer + "/oauth/authorize", "token_endpoint": issuer + "/oauth/token",
+		"registration_endpoint": issuer + "/register",
+		"revocation_endpoint":   issuer + "/oauth/revoke", "scopes_supported": scopes, "response_types_supported": []any{"code"},
+		"response_modes_supported": []any{"query"},
+		"grant_types_supported":    []any{"authorization_code", "refresh_token"}, "code_challenge_methods_supported": []any{"S256"},
 		"token_endpoint_auth_methods_supported": []any{"none"}, "revocation_endpoint_auth_methods_supported": []any{"none"},
-		"authorization_response_iss_parameter_supported": true, "client_id_metadata_document_supported": true, "service_documentation": issuer + "/v2/docs",
+		"authorization_response_iss_parameter_supported": true, "client_id_metadata_document_supported": true,
+		"service_documentation": issuer + "/v2/docs",
 	}
 	for path, want := range map[string]map[string]any{
 		"/.well-known/oauth-protected-resource": resource, "/.well-known/oauth-protected-resource/mcp": resource,
@@ -49,7 +52,8 @@ func TestMetadata(t *testing.T) {
 func TestPreflight(t *testing.T) {
 	f := newFixture(t)
 	for path, method := range map[string]string{
-		"/.well-known/oauth-protected-resource/mcp": "GET", "/.well-known/oauth-authorization-server": "GET", "/register": "POST", "/oauth/token": "POST", "/oauth/revoke": "POST",
+		"/.well-known/oauth-protected-resource/mcp": "GET", "/.well-known/oauth-authorization-server": "GET", "/register": "POST",
+		"/oauth/token": "POST", "/oauth/revoke": "POST",
 	} {
 		a := f.do(t, http.MethodOptions, path, "", "")
 		h := a.header
@@ -71,14 +75,16 @@ func TestRegister(t *testing.T) {
 		"token_endpoint_auth_method":"client_secret_basic","grant_types":["authorization_code"],"scope":"x","unknown":1}`)
 	id := a.text("client_id")
 	want := map[string]any{
-		"client_id": id, "client_id_issued_at": float64(f.now().Unix()), "client_name": "Editor", "client_uri": "https://editor.test", "redirect_uris": []any{"http://localhost/cb"},
-		"grant_types": []any{"authorization_code", "refresh_token"}, "response_types": []any{"code"}, "token_endpoint_auth_method": "none",
+		"client_id": id, "client_id_issued_at": float64(f.now().Unix()), "client_name": "Editor", "client_uri": "https://editor.test",
+		"redirect_uris": []any{"http://localhost/cb"},
+		"grant_types":   []any{"authorization_code", "refresh_token"}, "response_types": []any{"code"}, "token_endpoint_auth_method": "none",
 	}
 	if diff := cmp.Diff(want, a.body); diff != "" || a.status != 201 || !strings.HasPrefix(id, "mcpc_") ||
 		a.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %s", a.status, diff)
 	}
-	if a := f.do(t, http.MethodPost, "/register", "application/json", `{"redirect_uris":["http://localhost/cb"]}`); a.status != 201 || a.body["client_name"] != nil || a.body["client_uri"] != nil {
+	if a := f.do(t, http.MethodPost, "/register", "application/json", `{"redirect_uris":["http://localhost/cb"]}`); a.status != 201 ||
+		a.body["client_name"] != nil || a.body["client_uri"] != nil {
 		t.Errorf("what was not said is echoed: %d %v", a.status, a.body)
 	}
 	redirects := func(n int) string {
@@ -100,7 +106,10 @@ func TestRegister(t *testing.T) {
 		"empty redirects": {"application/json", `{"redirect_uris":[]}`, "invalid_redirect_uri"},
 		"many redirects":  {"application/json", `{"redirect_uris":[` + redirects(21) + `]}`, "invalid_redirect_uri"},
 		"bad redirect":    {"application/json", `{"redirect_uris":["http://localhost/cb","http://evil.test/cb"]}`, "invalid_redirect_uri"},
-		"too large":       {"application/json", `{"redirect_uris":["http://localhost/cb"],"x":"` + strings.Repeat("x", 5<<10) + `"}`, "invalid_client_metadata"},
+		"too large": {
+			"application/json", `{"redirect_uris":["http://localhost/cb"],"x":"` + strings.Repeat("x", 5<<10) + `"}`,
+			"invalid_client_metadata",
+		},
 		"long name":       {"application/json", named(strings.Repeat("ä", 101)), "invalid_client_metadata"},
 		"line break":      {"application/json", named("Claude\nPublished by claude.ai"), "invalid_client_metadata"},
 		"right to left":   {"application/json", named("edoC \u202eedualC"), "invalid_client_metadata"},
@@ -109,7 +118,10 @@ func TestRegister(t *testing.T) {
 		"byte order mark": {"application/json", named("\ufeffClaude"), "invalid_client_metadata"},
 		"soft hyphen":     {"application/json", named("Cla\u00adude"), "invalid_client_metadata"},
 		"line separator":  {"application/json", named("a\u2028b"), "invalid_client_metadata"},
-		"client_uri":      {"application/json", `{"client_uri":"javascript:alert(1)","redirect_uris":["http://localhost/cb"]}`, "invalid_client_metadata"},
+		"client_uri": {
+			"application/json", `{"client_uri":"javascript:alert(1)","redirect_uris":["http://localhost/cb"]}`,
+			"invalid_client_metadata",
+		},
 	} {
 		f.do(t, http.MethodPost, "/register", tc.contentType, tc.body).refused(t, what, 400, tc.code)
 	}
@@ -277,7 +289,8 @@ func TestStoreAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, a := range map[string]answer{
-		"redeem": f.redeem(t, client, code), "refresh": f.refresh(t, client, "x"), "revoke": f.post(t, "/oauth/revoke", "client_id", client, "token", "x"),
+		"redeem": f.redeem(t, client, code), "refresh": f.refresh(t, client, "x"),
+		"revoke":   f.post(t, "/oauth/revoke", "client_id", client, "token", "x"),
 		"register": f.do(t, http.MethodPost, "/register", "application/json", `{"redirect_uris":["http://localhost/cb"]}`),
 	} {
 		if a.status < 500 || a.text("error") != "server_error" && a.text("error") != "temporarily_unavailable" ||

@@ -165,7 +165,8 @@ func challenge(of string) string {
 // request returns a valid authorization request, with changes.
 func request(client string, changes ...string) url.Values {
 	return form(append([]string{
-		"client_id", client, "redirect_uri", callback, "response_type", "code", "state", "xyz", "code_challenge", challenge(verifier), "code_challenge_method", "S256",
+		"client_id", client, "redirect_uri", callback, "response_type", "code", "state", "xyz", "code_challenge", challenge(verifier),
+		"code_challenge_method", "S256",
 		"resource", issuer + "/mcp",
 	}, changes...)...)
 }
@@ -190,7 +191,8 @@ func (f *fixture) code(t *testing.T, client string, changes ...string) string {
 func (f *fixture) redeem(t *testing.T, client, code string, changes ...string) answer {
 	t.Helper()
 	return f.post(t, "/oauth/token", append([]string{
-		"grant_type", "authorization_code", "client_id", client, "code", code, "code_verifier", verifier, "redirect_uri", callback, "resource", issuer + "/mcp",
+		"grant_type", "authorization_code", "client_id", client, "code", code, "code_verifier", verifier, "redirect_uri", callback, "resource",
+		issuer + "/mcp",
 	}, changes...)...)
 }
 

@@ -39,7 +39,8 @@ func TestAnswersFit(t *testing.T) {
 		}
 		t.Run(m.OperationID, func(t *testing.T) {
 			path := strings.NewReplacer("/", "~1", "{", "%7B", "}", "%7D").Replace(m.HTTP.Path)
-			s, err := compiler.Compile("https://document/#/paths/" + path + "/" + strings.ToLower(m.HTTP.Method) + "/responses/200/content/application~1json/schema")
+			s, err := compiler.Compile("https://document/#/paths/" + path + "/" + strings.ToLower(m.HTTP.Method) +
+				"/responses/200/content/application~1json/schema")
 			if err != nil {
 				t.Fatal(err)
 			}

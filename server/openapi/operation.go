@@ -47,7 +47,8 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 		op.Parameters = append(op.Parameters, parameter{
 			Name: organizationHeader,
 			In:   "header",
-			Description: "The organization of the request, for a person who belongs to several; by default the one chosen at the sign-in. With an API key, it may only " +
+			Description: "The organization of the request, for a person who belongs to several; by default the one chosen at the sign-in. With an " +
+				"API key, it may only " +
 				"name the organization of the key.",
 			Schema:  &schema{Type: types{"string"}, MinLength: "1", MaxLength: "128"},
 			Example: "org_YoyM27RZv6BZLTbZ2kvNcS",
@@ -57,11 +58,15 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 		op.Parameters = append(op.Parameters, parameter{
 			Name: idempotencyHeader,
 			In:   "header",
-			Description: "A text of your choice that makes it safe to repeat a request. Use a new one for each request. A request that succeeded is not carried out " +
+			Description: "A text of your choice that makes it safe to repeat a request. Use a new one for each request. A request that succeeded " +
+				"is not carried out " +
 				"again within " + limits.Lasts(
 				limits.IdempotencyRetention,
 			) + ": the server sends the stored answer. A key that was used for another request, or whose first request is still under way, is an error.",
-			Schema:  &schema{Type: types{"string"}, MinLength: "1", MaxLength: json.Number(strconv.Itoa(limits.IdempotencyKey)), Pattern: "^[ -~]+$"},
+			Schema: &schema{
+				Type: types{"string"}, MinLength: "1", MaxLength: json.Number(strconv.Itoa(limits.IdempotencyKey)),
+				Pattern: "^[ -~]+$",
+			},
 			Example: "0b8f4c1e-6a52-4c0e-9d0c-5d2f3a1b7e44",
 		})
 	}

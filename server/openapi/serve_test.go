@@ -39,7 +39,8 @@ func TestHandler(t *testing.T) {
 		t.Error("made before the first request")
 	}
 	res, body := ask(t, h, "GET", "/openapi.json")
-	if res.StatusCode != 200 || body != doc || res.Header.Get("Content-Type") != "application/json" || res.Header.Get("Access-Control-Allow-Origin") != "*" ||
+	if res.StatusCode != 200 || body != doc || res.Header.Get("Content-Type") != "application/json" ||
+		res.Header.Get("Access-Control-Allow-Origin") != "*" ||
 		res.Header.Get("Cache-Control") != "public, no-cache" || res.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("%d, %d bytes, %v", res.StatusCode, len(body), res.Header)
 	}
@@ -59,17 +60,20 @@ func TestHandler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unpacked, err := io.ReadAll(z); err != nil || string(unpacked) != doc || res.Header.Get("Content-Encoding") != "gzip" || res.Header.Get("Etag") == tag {
+	if unpacked, err := io.ReadAll(z); err != nil || string(unpacked) != doc || res.Header.Get("Content-Encoding") != "gzip" ||
+		res.Header.Get("Etag") == tag {
 		t.Errorf("gzip: %v, %v", err, res.Header)
 	}
 	if res, _ := ask(t, h, "GET", "/openapi.json", "Accept-Encoding", "gzip; q=0"); res.Header.Get("Content-Encoding") != "" {
 		t.Error("compressed against the caller's wish")
 	}
 
-	if res, _ := ask(t, h, "OPTIONS", "/openapi.json", "Origin", "https://elsewhere.test", "Access-Control-Request-Method", "GET"); res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Methods") == "" {
+	if res, _ := ask(t, h, "OPTIONS", "/openapi.json", "Origin", "https://elsewhere.test", "Access-Control-Request-Method",
+		"GET"); res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Methods") == "" {
 		t.Errorf("preflight: %d %v", res.StatusCode, res.Header)
 	}
-	if res, body := ask(t, h, "DELETE", "/openapi.json"); res.StatusCode != 405 || res.Header.Get("Allow") != "GET, HEAD, OPTIONS" || !strings.Contains(body, "MethodNotAllowedError") {
+	if res, body := ask(t, h, "DELETE", "/openapi.json"); res.StatusCode != 405 || res.Header.Get("Allow") != "GET, HEAD, OPTIONS" ||
+		!strings.Contains(body, "MethodNotAllowedError") {
 		t.Errorf("DELETE: %d %v %s", res.StatusCode, res.Header, body)
 	}
 	if made != 1 {
@@ -78,7 +82,8 @@ func TestHandler(t *testing.T) {
 
 	broken := openapi.Handler(func() ([]byte, error) { return nil, errors.New("a secret reason") })
 	for range 2 {
-		if res, body := ask(t, broken, "GET", "/openapi.json"); res.StatusCode != 500 || strings.Contains(body, "secret") || !strings.Contains(body, "UnexpectedError") {
+		if res, body := ask(t, broken, "GET", "/openapi.json"); res.StatusCode != 500 || strings.Contains(body, "secret") ||
+			!strings.Contains(body, "UnexpectedError") {
 			t.Errorf("broken: %d %s", res.StatusCode, body)
 		}
 	}
@@ -87,9 +92,13 @@ func TestHandler(t *testing.T) {
 func TestReferenceHandler(t *testing.T) {
 	h := openapi.Reference()
 	const script = "text/javascript; charset=utf-8"
-	for path, want := range map[string]string{"/v2/docs": "text/html; charset=utf-8", "/v2/docs/start.mjs": script, "/v2/docs/scalar.js": script} {
+	for path, want := range map[string]string{
+		"/v2/docs": "text/html; charset=utf-8", "/v2/docs/start.mjs": script,
+		"/v2/docs/scalar.js": script,
+	} {
 		res, body := ask(t, h, "GET", path)
-		if res.StatusCode != 200 || res.Header.Get("Content-Type") != want || len(body) < 500 || !strings.HasPrefix(res.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; ") ||
+		if res.StatusCode != 200 || res.Header.Get("Content-Type") != want || len(body) < 500 ||
+			!strings.HasPrefix(res.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'self'; ") ||
 			res.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %d, %d bytes, %v", path, res.StatusCode, len(body), res.Header)
 		}
@@ -98,14 +107,16 @@ func TestReferenceHandler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plain, err := io.ReadAll(z); err != nil || string(plain) != body || packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("Etag") == res.Header.Get("Etag") {
+		if plain, err := io.ReadAll(z); err != nil || string(plain) != body || packed.Header.Get("Content-Encoding") != "gzip" ||
+			packed.Header.Get("Etag") == res.Header.Get("Etag") {
 			t.Errorf("%s as gzip: %d bytes, %v, %v", path, len(plain), err, packed.Header)
 		}
 		if path == "/v2/docs/scalar.js" {
 			continue
 		}
 		// The policy allows only scripts from files.
-		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") || strings.Contains(body, "<script>") || strings.Contains(body, "innerHTML") {
+		if strings.Contains(body, " style=") || strings.Contains(body, " onclick=") || strings.Contains(body, "<script>") ||
+			strings.Contains(body, "innerHTML") {
 			t.Errorf("%s holds a style or script that is not in a file", path)
 		}
 	}

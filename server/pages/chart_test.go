@@ -53,7 +53,10 @@ func charts() map[string]*svcv2.ChartPicture {
 		gaps[i] = math.NaN()
 	}
 	var many []*svcv2.ChartPictureSeries
-	for i, name := range []string{"checkout", "cart", "payment-gateway-with-a-very-long-name", "search", "عربى", "inventory", "seventh", "eighth"} {
+	for i, name := range []string{
+		"checkout", "cart", "payment-gateway-with-a-very-long-name", "search", "عربى", "inventory", "seventh",
+		"eighth",
+	} {
 		many = append(many, seriesOf(name, time.Minute, wave(100+20*float64(i), 300+40*float64(i))...))
 	}
 	ranks := &svcv2.ChartPicture{Kind: "ranked", Title: "Occurrences of errors", Unit: "number"}
@@ -63,19 +66,25 @@ func charts() map[string]*svcv2.ChartPicture {
 		ranks.Points = append(ranks.Points, &svcv2.ChartPicturePoint{Name: name, Value: math.Round(12_345 / math.Pow(4, float64(i)))})
 	}
 	return map[string]*svcv2.ChartPicture{
-		"spike":  limit("line", "percent", "Checkout fails · checkout", 0.05, "above", seriesOf("checkout", time.Minute, wave(0.01, 0.31)...)),
-		"empty":  limit("line", "duration_ms", "p95 of search", 500, "above", seriesOf("search", time.Minute)),
-		"one":    limit("line", "duration_ms", "p95 of search", 500, "above", seriesOf("search", time.Minute, 1234)),
-		"gaps":   limit("line", "duration_ms", "p95 of search", 350, "above", seriesOf("search", time.Minute, gaps...)),
-		"below":  limit("area", "number", "Nobody buys anything", 40, "below", seriesOf("orders", time.Minute, wave(90, 8)...)),
-		"many":   limit("line", "number", "Queue length", 350, "above", many...),
-		"script": limit("line", "number", "🔥🔥 "+strings.Repeat("Very long title of a rule ", 8)+"مرحبا بالعالم", 3, "none", seriesOf("a", time.Minute, 1, 2, 3, 4)),
-		"rtl":    limit("line", "bytes", "תור ההזמנות 🛒 مرحبا — очередь", 3<<20, "above", seriesOf("a", time.Hour, 1<<20, 2<<20, 5<<20, 4<<20, 1<<19)),
+		"spike": limit("line", "percent", "Checkout fails · checkout", 0.05, "above", seriesOf("checkout", time.Minute, wave(0.01, 0.31)...)),
+		"empty": limit("line", "duration_ms", "p95 of search", 500, "above", seriesOf("search", time.Minute)),
+		"one":   limit("line", "duration_ms", "p95 of search", 500, "above", seriesOf("search", time.Minute, 1234)),
+		"gaps":  limit("line", "duration_ms", "p95 of search", 350, "above", seriesOf("search", time.Minute, gaps...)),
+		"below": limit("area", "number", "Nobody buys anything", 40, "below", seriesOf("orders", time.Minute, wave(90, 8)...)),
+		"many":  limit("line", "number", "Queue length", 350, "above", many...),
+		"script": limit("line", "number", "🔥🔥 "+strings.Repeat("Very long title of a rule ", 8)+"مرحبا بالعالم", 3, "none",
+			seriesOf("a", time.Minute, 1, 2, 3, 4)),
+		"rtl": limit("line", "bytes", "תור ההזמנות 🛒 مرحبا — очередь", 3<<20, "above",
+			seriesOf("a", time.Hour, 1<<20, 2<<20, 5<<20, 4<<20, 1<<19)),
 		"flat":   limit("line", "number", "Nothing", 0, "above", seriesOf("a", time.Minute, 0, 0, 0, 0)),
 		"minus":  limit("line", "number", "Balance", -50, "below", seriesOf("a", time.Minute, 10, -20, -80, 30)),
 		"absurd": limit("line", "requests_per_sec", "Huge", 1e300, "above", seriesOf("a", time.Minute, 1e300, -1e300, math.Inf(1), 5e-324)),
 		"days":   limit("bar", "number", "Days", 5, "above", seriesOf("a", 24*time.Hour, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)),
-		"bars":   {Kind: "bar", Title: "TypeError in checkout", Unit: "number", Series: []*svcv2.ChartPictureSeries{seriesOf("Occurrences", time.Hour, 0, 0, 3, 1, 0, 0, 12, 40, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 9, 31)}},
+		"bars": {
+			Kind: "bar", Title: "TypeError in checkout", Unit: "number",
+			Series: []*svcv2.ChartPictureSeries{seriesOf("Occurrences", time.Hour, 0, 0, 3, 1, 0, 0, 12, 40, 2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+				0, 9, 31)},
+		},
 		"ranked": ranks,
 		"blank":  {},
 	}
@@ -132,7 +141,8 @@ func TestDrawChart(t *testing.T) {
 	white, plot := color.RGBA{0xff, 0xff, 0xff, 0xff}, image.Rect(plotLeft, 70, plotRight, plotBottom)
 	shaded := color.RGBA{0xfa, 0xe9, 0xea, 0xff}
 	for name, want := range map[string]struct{ line, shade, data bool }{
-		"spike": {true, true, true}, "empty": {true, true, false}, "one": {true, true, true}, "below": {true, true, true}, "many": {true, true, true},
+		"spike": {true, true, true}, "empty": {true, true, false}, "one": {true, true, true}, "below": {true, true, true},
+		"many":   {true, true, true},
 		"script": {true, false, true}, "bars": {false, false, true}, "minus": {true, true, true}, "blank": {},
 	} {
 		for part, found := range map[string][2]bool{
@@ -154,7 +164,8 @@ func TestDrawChart(t *testing.T) {
 	if pixels(drawn["spike"], half, shaded) == 0 || pixels(drawn["spike"], low, shaded) > 0 {
 		t.Error("the shade of `above` is on the wrong side")
 	}
-	if pixels(drawn["below"], half, shaded) > 0 || pixels(drawn["below"], image.Rect(plotRight-25, plotBottom-60, plotRight, plotBottom), shaded) == 0 {
+	if pixels(drawn["below"], half, shaded) > 0 || pixels(drawn["below"], image.Rect(plotRight-25, plotBottom-60, plotRight, plotBottom),
+		shaded) == 0 {
 		t.Error("the shade of `below` is on the wrong side")
 	}
 }

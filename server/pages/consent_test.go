@@ -22,7 +22,8 @@ func TestAccess(t *testing.T) {
 
 func TestDestination(t *testing.T) {
 	for to, want := range map[string]string{
-		"https://app.test/cb?x=1": "app.test", "https://app.test:8443/": "app.test:8443", "http://localhost:3000/cb": "a program on this computer (localhost:3000)",
+		"https://app.test/cb?x=1": "app.test", "https://app.test:8443/": "app.test:8443",
+		"http://localhost:3000/cb":         "a program on this computer (localhost:3000)",
 		"cursor://anysphere.cursor-mcp/cb": "the application that opens cursor: addresses",
 	} {
 		if got, local := destination(to); got != want || local == strings.HasPrefix(to, "https") {

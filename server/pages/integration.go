@@ -16,7 +16,8 @@ import (
 // Integrations finishes attempts to connect accounts of providers; *integrations.Engine is one.
 type Integrations interface {
 	Login(ctx context.Context, provider, state string) (integrations.Login, error)
-	Begin(ctx context.Context, org principal.OrgID, p integrations.Provider, by integrations.Starter, returnTo string) (string, time.Time, error)
+	Begin(ctx context.Context, org principal.OrgID, p integrations.Provider, by integrations.Starter,
+		returnTo string) (string, time.Time, error)
 	Install(ctx context.Context, l integrations.Login) (string, error)
 	Exchange(ctx context.Context, l integrations.Login, by integrations.Starter, c integrations.Callback) ([]integrations.Account, error)
 	Offer(ctx context.Context, l integrations.Login, accounts []integrations.Account) error
@@ -148,8 +149,11 @@ func (p *Pages) integrationFailed(w http.ResponseWriter, r *http.Request, v *Vie
 	}
 	switch {
 	case errors.Is(err, integrations.ErrLoginUnknown):
-		p.explain(w, r, page, failure{status: http.StatusNotFound, message: "This attempt to connect an account is over: it was finished, or it is older than " +
-			limits.Lasts(limits.IntegrationLogin) + ". Start again in the settings."})
+		p.explain(w, r, page, failure{
+			status: http.StatusNotFound,
+			message: "This attempt to connect an account is over: it was finished, or it is older than " +
+				limits.Lasts(limits.IntegrationLogin) + ". Start again in the settings.",
+		})
 	case errors.Is(err, integrations.ErrElsewhere):
 		p.explain(w, r, page, failure{status: http.StatusForbidden, message: "This attempt to connect an account was started elsewhere: " +
 			"by another person, or in another browser. Nothing is connected. Start again in the settings."})
@@ -190,7 +194,9 @@ func (p *Pages) cancelIntegration(w http.ResponseWriter, r *http.Request, v *Vie
 }
 
 // offerAgain shows the accounts once more, for example after a reload.
-func (p *Pages) offerAgain(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization, state string) {
+func (p *Pages) offerAgain(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
+	state string,
+) {
 	accounts, err := p.cfg.Integrations.Offered(l)
 	if err == nil && accounts == nil {
 		err = integrations.ErrLoginUnknown
@@ -241,7 +247,9 @@ func (p *Pages) connect(w http.ResponseWriter, r *http.Request, v *Viewer, l int
 	}
 }
 
-func (p *Pages) store(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization, a integrations.Account) {
+func (p *Pages) store(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
+	a integrations.Account,
+) {
 	if _, err := p.cfg.Integrations.Connect(p.As(r.Context(), v, l.Org), l, a, v.User.ID); err != nil {
 		p.integrationFailed(w, r, v, err, "")
 		return

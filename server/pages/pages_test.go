@@ -30,7 +30,10 @@ func newPages(t *testing.T, base string) *Pages {
 
 // FuzzNext checks that the sign-in always leads to a path of this server, in every way in which a browser may read the address.
 func FuzzNext(f *testing.F) {
-	for _, s := range []string{"/", "/cli?code=A", "//evil", "/\\evil", "/%2f%2fevil", "/..//evil", "https://evil", "/a/../..//b", "/\t/e", "/%0a//e", "/?x=//e", "/;//e", "/:80", "/login%2foidc"} {
+	for _, s := range []string{
+		"/", "/cli?code=A", "//evil", "/\\evil", "/%2f%2fevil", "/..//evil", "https://evil", "/a/../..//b", "/\t/e",
+		"/%0a//e", "/?x=//e", "/;//e", "/:80", "/login%2foidc",
+	} {
 		f.Add(s)
 	}
 	base, err := url.Parse("https://svc.test/login")
@@ -40,7 +43,8 @@ func FuzzNext(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		got := safeNext(text)
 		u, err := base.Parse(got)
-		if err != nil || u.Host != "svc.test" || u.Scheme != "https" || !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") || strings.ContainsAny(got, "\\\r\n\t ") {
+		if err != nil || u.Host != "svc.test" || u.Scheme != "https" || !strings.HasPrefix(got, "/") || strings.HasPrefix(got, "//") ||
+			strings.ContainsAny(got, "\\\r\n\t ") {
 			t.Errorf("%q leads to %q (%v)", text, got, err)
 		}
 		if again := safeNext(got); again != got {
@@ -54,8 +58,11 @@ func FuzzNext(f *testing.F) {
 func TestLeave(t *testing.T) {
 	p := newPages(t, "http://svc.test")
 	for address, ok := range map[string]bool{
-		"https://id.example/auth?a=1&b=%22%3E%3Cscript%3E": true, "http://127.0.0.1:33418/callback?code=x": true, "cursor://anysphere.cursor/callback?code=x": true,
-		"javascript:alert(1)": false, "JavaScript:alert(1)": false, "data:text/html,x": false, "vbscript:x": false, "//evil.example": false, "/local": false,
+		"https://id.example/auth?a=1&b=%22%3E%3Cscript%3E": true, "http://127.0.0.1:33418/callback?code=x": true,
+		"cursor://anysphere.cursor/callback?code=x": true,
+		"javascript:alert(1)":                       false, "JavaScript:alert(1)": false, "data:text/html,x": false, "vbscript:x": false,
+		"//evil.example": false,
+		"/local":         false,
 	} {
 		u, err := url.Parse(address)
 		if err != nil {
@@ -64,7 +71,8 @@ func TestLeave(t *testing.T) {
 		w := httptest.NewRecorder()
 		p.Leave(w, httptest.NewRequest(http.MethodPost, "/x", nil), u, "Some <app>")
 		text := w.Body.String()
-		if leads := strings.Contains(text, `http-equiv="refresh"`); leads != ok || (w.Code == 200) != ok || strings.Contains(text, "<script") || strings.Contains(text, "Some <app>") {
+		if leads := strings.Contains(text, `http-equiv="refresh"`); leads != ok || (w.Code == 200) != ok || strings.Contains(text, "<script") ||
+			strings.Contains(text, "Some <app>") {
 			t.Errorf("%s: %d %s", address, w.Code, text)
 		}
 	}
@@ -115,10 +123,17 @@ func TestDrawCard(t *testing.T) {
 		"odd":          {Title: "a\nb\x00\u202e 数据 😀 \xff"},
 		"one":          {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{tile(0, 0, 6, 4, "chart", "Requests", "")}},
 		"kinds": {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{
-			tile(0, 0, 4, 6, "chart", "A", ""), tile(4, 0, 4, 6, "hbar", "B", ""), tile(8, 0, 4, 6, "table", "C", ""), tile(0, 6, 4, 6, "pie", "D", ""), tile(4, 6, 4, 6, "stat", "E", ""),
+			tile(0, 0, 4, 6, "chart", "A", ""), tile(4, 0, 4, 6, "hbar", "B", ""), tile(8, 0, 4, 6, "table", "C", ""),
+			tile(0, 6, 4, 6, "pie", "D", ""), tile(4, 6, 4, 6, "stat", "E", ""),
 		}},
-		"sections": {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{tile(0, 0, 6, 4, "chart", "A", "one"), tile(0, 0, 6, 4, "chart", "B", "one"), tile(0, 0, 6, 4, "chart", "C", "two")}},
-		"absurd":   {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{tile(-5, -5, 1e9, 1e9, "pie", "B", ""), tile(0, 9999, 12, 10_000, "chart", "A", ""), tile(0, 0, 0, 0, "stat", "", "")}},
+		"sections": {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{
+			tile(0, 0, 6, 4, "chart", "A", "one"), tile(0, 0, 6, 4, "chart", "B", "one"),
+			tile(0, 0, 6, 4, "chart", "C", "two"),
+		}},
+		"absurd": {Title: "Checkout", Tiles: []*svcv2.ShareOgTile{
+			tile(-5, -5, 1e9, 1e9, "pie", "B", ""),
+			tile(0, 9999, 12, 10_000, "chart", "A", ""), tile(0, 0, 0, 0, "stat", "", ""),
+		}},
 	} {
 		b, err := drawCard(f, card)
 		if err != nil {
@@ -134,7 +149,8 @@ func TestDrawCard(t *testing.T) {
 		}
 		seen[string(b)] = name
 		for y := range pictureHeight { // the margin stays empty
-			if name != "absurd" && (picture.At(pictureMargin-4, y) != picture.At(0, 0) || picture.At(pictureWidth-pictureMargin+4, y) != picture.At(0, 0)) {
+			if name != "absurd" && (picture.At(pictureMargin-4, y) != picture.At(0, 0) ||
+				picture.At(pictureWidth-pictureMargin+4, y) != picture.At(0, 0)) {
 				t.Errorf("%s: something stands in the margin at %d", name, y)
 				break
 			}

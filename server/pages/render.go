@@ -171,7 +171,8 @@ type failure struct {
 
 // needed says which passwords are accepted. subject is the first words of the sentence.
 func needed(subject string) string {
-	return fmt.Sprintf("%s must have at least %d characters and at most %s bytes.", subject, limits.MinPasswordLength, limits.Number(limits.MaxPasswordBytes))
+	return fmt.Sprintf("%s must have at least %d characters and at most %s bytes.", subject, limits.MinPasswordLength,
+		limits.Number(limits.MaxPasswordBytes))
 }
 
 // failureOf reads the error of a call over the loopback, or of a package below. An error without details is a defect, so its text
@@ -180,11 +181,17 @@ func failureOf(err error) failure {
 	for _, detail := range status.Convert(err).Details() {
 		if d, ok := detail.(*optionsv1.ErrorDetail); ok {
 			tag, _ := apierr.Lookup(d.GetTag())
-			return failure{status: int(d.GetStatus()), tag: tag, param: d.GetParam(), message: d.GetMessage(), retryAfter: int(d.GetRetryAfterSeconds())}
+			return failure{
+				status: int(d.GetStatus()), tag: tag, param: d.GetParam(), message: d.GetMessage(),
+				retryAfter: int(d.GetRetryAfterSeconds()),
+			}
 		}
 	}
 	e := apierr.From(err)
-	return failure{status: int(apierr.Spec(e.Tag).GetStatus()), tag: e.Tag, param: e.Param, message: e.Message, retryAfter: e.RetryAfterSeconds()}
+	return failure{
+		status: int(apierr.Spec(e.Tag).GetStatus()), tag: e.Tag, param: e.Param, message: e.Message,
+		retryAfter: e.RetryAfterSeconds(),
+	}
 }
 
 // explain shows a failure on a page that the person can use again, and answers with the status of the failure.

@@ -35,11 +35,17 @@ func TestActivityKeys(t *testing.T) {
 	encode := func(prefix, text string) string {
 		return prefix + base64.RawURLEncoding.EncodeToString([]byte(text))
 	}
-	for _, bad := range []string{"", "ses_", FormatEvent(event), encode("ses_", `["2023-11-14T22:13:20Z",""]`), encode("ses_", `["yesterday","s"]`), encode("ses_", `["2023-11-14T22:13:20Z"]`)} {
+	for _, bad := range []string{
+		"", "ses_", FormatEvent(event), encode("ses_", `["2023-11-14T22:13:20Z",""]`),
+		encode("ses_", `["yesterday","s"]`), encode("ses_", `["2023-11-14T22:13:20Z"]`),
+	} {
 		_, err := ParseSession(&bad)
 		wantError(t, err, apierr.CursorInvalid)
 	}
-	for _, bad := range []string{"", "pev_", FormatSession(session), encode("pev_", `["2023-11-14T22:13:20Z","0a"]`), encode("pev_", `["2023-11-14T22:13:20Z","`+event.Record+`.0"]`)} {
+	for _, bad := range []string{
+		"", "pev_", FormatSession(session), encode("pev_", `["2023-11-14T22:13:20Z","0a"]`),
+		encode("pev_", `["2023-11-14T22:13:20Z","`+event.Record+`.0"]`),
+	} {
 		_, err := ParseEvent(&bad)
 		wantError(t, err, apierr.CursorInvalid)
 	}

@@ -31,7 +31,15 @@ func walk(t *testing.T, limit int32, read func(Page) ([]int, *string)) (all []in
 }
 
 func TestPages(t *testing.T) {
-	for _, tc := range []struct{ rows, limit, pages int }{{0, 1, 1}, {1, 1, 1}, {3, 1, 3}, {4, 2, 2}, {5, 2, 3}, {100, 100, 1}, {101, 100, 2}} {
+	for _, tc := range []struct{ rows, limit, pages int }{
+		{0, 1, 1},
+		{1, 1, 1},
+		{3, 1, 3},
+		{4, 2, 2},
+		{5, 2, 3},
+		{100, 100, 1},
+		{101, 100, 2},
+	} {
 		list := make([]int, tc.rows)
 		for i := range list {
 			list[i] = i

@@ -42,7 +42,10 @@ func TestAllows(t *testing.T) {
 }
 
 func TestRoles(t *testing.T) {
-	for role, admin := range map[principal.Role]bool{principal.RoleRoot: true, principal.RoleAdmin: true, principal.RoleMember: false, "": false} {
+	for role, admin := range map[principal.Role]bool{
+		principal.RoleRoot: true, principal.RoleAdmin: true, principal.RoleMember: false,
+		"": false,
+	} {
 		if got := (&principal.Principal{Role: role}).IsAdmin(); got != admin {
 			t.Errorf("IsAdmin of %q = %v", role, got)
 		}

@@ -69,7 +69,8 @@ func (r *Reader) PullRequest(ctx context.Context, org principal.OrgID, link *sto
 	switch {
 	case errors.Is(err, errNowhere):
 		return issues.PullRequest{}, &issues.Unreadable{
-			Text:  "No connected account gives access to " + link.RepoFullName + ". An administrator connects one, or again, at /settings/integrations.",
+			Text: "No connected account gives access to " + link.RepoFullName +
+				". An administrator connects one, or again, at /settings/integrations.",
 			Again: limits.PullRequestUnknown,
 		}
 	case err != nil:

@@ -141,8 +141,10 @@ func (r *metricRead) distribution() []string {
 	return []string{
 		"arraySort(arrayDistinct(arrayConcat(Lows, Highs))) AS Edges",
 		// Count the observations below each edge, and up to each edge.
-		"arrayMap(e -> arraySum((l, h, c) -> if(h > l, c * least(greatest((e - l) / (h - l), 0), 1), if(e > h, c, 0.)), Lows, Highs, Sizes), Edges) AS Below",
-		"arrayMap(e -> arraySum((l, h, c) -> if(h > l, c * least(greatest((e - l) / (h - l), 0), 1), if(e >= h, c, 0.)), Lows, Highs, Sizes), Edges) AS UpTo",
+		"arrayMap(e -> arraySum((l, h, c) -> if(h > l, c * least(greatest((e - l) / (h - l), 0), 1), if(e > h, c, 0.)), Lows, Highs, Sizes), " +
+			"Edges) AS Below",
+		"arrayMap(e -> arraySum((l, h, c) -> if(h > l, c * least(greatest((e - l) / (h - l), 0), 1), if(e >= h, c, 0.)), Lows, Highs, Sizes), " +
+			"Edges) AS UpTo",
 		"arraySum(Sizes) * " + r.level() + " AS Wanted",
 		"arrayFirstIndex(n -> n >= Wanted * (1 - 1e-12), UpTo) AS At",
 		`multiIf(empty(Sizes), NULL, At <= 1 OR Below[At] <= Wanted, Edges[At],

@@ -21,11 +21,17 @@ type planCase struct {
 func planCases() []planCase {
 	return []planCase{
 		{name: "count", text: "count|traces||"},
-		{name: "rollup", text: "p95_duration|traces|service.name = caller-value AND env != caller-value|service.version", edit: func(q *Spec) { q.Rollups.Minutes.Complete = true }},
+		{
+			name: "rollup", text: "p95_duration|traces|service.name = caller-value AND env != caller-value|service.version",
+			edit: func(q *Spec) { q.Rollups.Minutes.Complete = true },
+		},
 		{name: "rollup_service", text: "p95_duration|traces|service.name = caller-value|", edit: func(q *Spec) { q.Rollups = AllRollups() }},
 		{name: "rollup_breakdown", text: "error_rate|traces||service.name", breakdown: true, edit: func(q *Spec) { q.Rollups = AllRollups() }},
 		{name: "rollup_organization", text: "p95_duration|traces|env = caller-value|", edit: func(q *Spec) { q.Rollups = AllRollups() }},
-		{name: "rollup_operations", text: "avg_duration|traces|service.name = caller-value AND http.status_code >= 500|span.name", breakdown: true, edit: func(q *Spec) { q.Rollups = AllRollups() }},
+		{
+			name: "rollup_operations", text: "avg_duration|traces|service.name = caller-value AND http.status_code >= 500|span.name",
+			breakdown: true, edit: func(q *Spec) { q.Rollups = AllRollups() },
+		},
 		{name: "rollup_logs", text: "error_rate|logs|service.name = caller-value|severity", edit: func(q *Spec) { q.Rollups = AllRollups() }},
 		{name: "groups", text: "count|traces|service.name = caller-value|span.name, attr.db.system"},
 		{name: "quantile_groups", text: "p95_duration|traces|has_error AND duration > 250ms|span.name"},
@@ -36,9 +42,12 @@ func planCases() []planCase {
 			q.Having, q.Limit = []Having{{Op: OpGreater, Value: 3}}, 7
 		}},
 		{name: "logs", text: "count|logs|body contains \" caller-value declined\" AND severity = error|severity, log.user.id"},
-		{name: "product_events", text: "persons|product_events|event.name in (caller-value, buy)|attr.caller-value", breakdown: true, edit: func(q *Spec) {
-			q.Order = Order{ByGroup: true, Ascending: true}
-		}},
+		{
+			name: "product_events", text: "persons|product_events|event.name in (caller-value, buy)|attr.caller-value", breakdown: true,
+			edit: func(q *Spec) {
+				q.Order = Order{ByGroup: true, Ascending: true}
+			},
+		},
 	}
 }
 
@@ -120,7 +129,13 @@ func TestRollupIsChosen(t *testing.T) {
 		{"rate|traces|version = 1|", day, time.Minute, time.Time{}, "service_minutes"},
 		{"p99_duration|traces|is_entry|", day, 0, time.Time{}, "service_hours"},
 		{"avg_duration|traces|NOT (service = a OR namespace exists)|", day, 0, time.Time{}, "service_hours"},
-		{"avg_duration|traces|service = a|service.version", Window{Start: at.Add(10 * time.Minute), End: at.Add(50 * time.Minute)}, 0, time.Time{}, "service_series"},
+		{
+			"avg_duration|traces|service = a|service.version",
+			Window{Start: at.Add(10 * time.Minute), End: at.Add(50 * time.Minute)},
+			0,
+			time.Time{},
+			"service_series",
+		},
 		{"count|traces||service.name", Window{Start: at.Add(time.Second), End: at.Add(2 * time.Hour)}, time.Hour, time.Time{}, "service_hours"},
 		{"count|traces||service.name", Window{Start: at.Add(time.Second), End: at.Add(time.Hour)}, time.Minute, time.Time{}, "spans"},
 		{"count|traces||service.name", day, 30 * time.Second, time.Time{}, "spans"},
@@ -219,7 +234,10 @@ func TestFormulas(t *testing.T) {
 	if got, zero := e.Eval(func(name string) float64 { return values[name] }); !zero || got == got {
 		t.Errorf("a division by zero is %v", got)
 	}
-	for _, text := range []string{"", "A +", "(A", "A)", "A B", "A $ B", "1.2.3", strings.Repeat("(", 100) + "A", strings.Repeat("-", 100) + "A", strings.Repeat("A+", 600) + "A"} {
+	for _, text := range []string{
+		"", "A +", "(A", "A)", "A B", "A $ B", "1.2.3", strings.Repeat("(", 100) + "A",
+		strings.Repeat("-", 100) + "A", strings.Repeat("A+", 600) + "A",
+	} {
 		if _, err := ParseFormula(text); err == nil {
 			t.Errorf("%.20q was read", text)
 		}
@@ -246,27 +264,39 @@ func TestValidate(t *testing.T) {
 		q    Spec
 		want string
 	}{
-		"source":            {Spec{Source: "spans", Aggregation: count}, "q.source"},
-		"aggregation":       {Spec{Source: Traces, Aggregation: Aggregation{Func: "median"}}, "q.aggregation"},
-		"no value":          {Spec{Source: Traces, Aggregation: Aggregation{Func: Sum}}, "q.value_field"},
-		"text value":        {Spec{Source: Traces, Aggregation: Aggregation{Func: Sum, Value: &Field{Key: "span.name"}}}, "q.value_field"},
-		"errors of events":  {Spec{Source: ProductEvents, Aggregation: Aggregation{Func: ErrorRate}}, "q.aggregation"},
-		"metric":            {Spec{Source: Traces, Aggregation: count, Metric: Metric{Name: "x"}}, "q.metric"},
-		"no metric":         {Spec{Source: Metrics, Aggregation: count}, "q.metric.name"},
-		"filter":            {Spec{Source: Logs, Aggregation: count, Filter: Filter{All: []Filter{{Match: &Match{Field: field("duration"), Op: OpExists}}}}}, "q.filter.all[0]"},
-		"operator":          {Spec{Source: Logs, Aggregation: count, Filter: Filter{Match: &Match{Field: field("body"), Op: "like", Values: []string{"x"}}}}, "q.filter"},
-		"two values":        {Spec{Source: Logs, Aggregation: count, Filter: Filter{Match: &Match{Field: field("body"), Op: OpEqual, Values: []string{"x", "y"}}}}, "q.filter"},
-		"both":              {Spec{Source: Logs, Aggregation: count, Filter: Filter{All: []Filter{{}}, Any: []Filter{{}}}}, "q.filter"},
-		"empty child":       {Spec{Source: Logs, Aggregation: count, Filter: Filter{Any: []Filter{{}}}}, "q.filter.any[0]"},
-		"group":             {Spec{Source: Traces, Aggregation: count, GroupBy: []Field{field("span.name"), field("duration")}}, "q.group_by[1]"},
-		"too many groups":   {Spec{Source: Traces, Aggregation: count, GroupBy: make([]Field, 6)}, "q.group_by"},
-		"having":            {Spec{Source: Traces, Aggregation: count, Having: []Having{{Op: OpContains}}}, "q.having[0]"},
-		"limit":             {Spec{Source: Traces, Aggregation: count, Limit: 101}, "q.limit"},
-		"series limit":      {Spec{Source: Traces, Aggregation: count, SeriesLimit: -1}, "q.series_limit"},
-		"an unknown field":  {Spec{Source: Traces, Aggregation: count, GroupBy: []Field{field("nothing")}}, "q.group_by[0]"},
-		"an unknown scope":  {Spec{Source: Traces, Aggregation: count, GroupBy: []Field{{Scope: "link", Key: "x"}}}, "q.group_by[0]"},
-		"events of a log":   {Spec{Source: Logs, Aggregation: count, GroupBy: []Field{{Scope: EventAttribute, Key: "x"}}}, "q.group_by[0]"},
-		"a value of events": {Spec{Source: Traces, Aggregation: Aggregation{Func: Sum, Value: &Field{Scope: EventAttribute, Key: "x"}}}, "q.value_field"},
+		"source":           {Spec{Source: "spans", Aggregation: count}, "q.source"},
+		"aggregation":      {Spec{Source: Traces, Aggregation: Aggregation{Func: "median"}}, "q.aggregation"},
+		"no value":         {Spec{Source: Traces, Aggregation: Aggregation{Func: Sum}}, "q.value_field"},
+		"text value":       {Spec{Source: Traces, Aggregation: Aggregation{Func: Sum, Value: &Field{Key: "span.name"}}}, "q.value_field"},
+		"errors of events": {Spec{Source: ProductEvents, Aggregation: Aggregation{Func: ErrorRate}}, "q.aggregation"},
+		"metric":           {Spec{Source: Traces, Aggregation: count, Metric: Metric{Name: "x"}}, "q.metric"},
+		"no metric":        {Spec{Source: Metrics, Aggregation: count}, "q.metric.name"},
+		"filter": {Spec{
+			Source: Logs, Aggregation: count,
+			Filter: Filter{All: []Filter{{Match: &Match{Field: field("duration"), Op: OpExists}}}},
+		}, "q.filter.all[0]"},
+		"operator": {Spec{
+			Source: Logs, Aggregation: count,
+			Filter: Filter{Match: &Match{Field: field("body"), Op: "like", Values: []string{"x"}}},
+		}, "q.filter"},
+		"two values": {Spec{
+			Source: Logs, Aggregation: count,
+			Filter: Filter{Match: &Match{Field: field("body"), Op: OpEqual, Values: []string{"x", "y"}}},
+		}, "q.filter"},
+		"both":             {Spec{Source: Logs, Aggregation: count, Filter: Filter{All: []Filter{{}}, Any: []Filter{{}}}}, "q.filter"},
+		"empty child":      {Spec{Source: Logs, Aggregation: count, Filter: Filter{Any: []Filter{{}}}}, "q.filter.any[0]"},
+		"group":            {Spec{Source: Traces, Aggregation: count, GroupBy: []Field{field("span.name"), field("duration")}}, "q.group_by[1]"},
+		"too many groups":  {Spec{Source: Traces, Aggregation: count, GroupBy: make([]Field, 6)}, "q.group_by"},
+		"having":           {Spec{Source: Traces, Aggregation: count, Having: []Having{{Op: OpContains}}}, "q.having[0]"},
+		"limit":            {Spec{Source: Traces, Aggregation: count, Limit: 101}, "q.limit"},
+		"series limit":     {Spec{Source: Traces, Aggregation: count, SeriesLimit: -1}, "q.series_limit"},
+		"an unknown field": {Spec{Source: Traces, Aggregation: count, GroupBy: []Field{field("nothing")}}, "q.group_by[0]"},
+		"an unknown scope": {Spec{Source: Traces, Aggregation: count, GroupBy: []Field{{Scope: "link", Key: "x"}}}, "q.group_by[0]"},
+		"events of a log":  {Spec{Source: Logs, Aggregation: count, GroupBy: []Field{{Scope: EventAttribute, Key: "x"}}}, "q.group_by[0]"},
+		"a value of events": {
+			Spec{Source: Traces, Aggregation: Aggregation{Func: Sum, Value: &Field{Scope: EventAttribute, Key: "x"}}},
+			"q.value_field",
+		},
 	} {
 		err := tc.q.Validate("q")
 		bad, ok := err.(*Invalid) //nolint:errorlint // Validate returns it as it is

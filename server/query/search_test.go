@@ -26,10 +26,12 @@ func TestNarrowed(t *testing.T) {
 			t.Errorf("%q hides the service, by which the latest spans are found", text)
 		}
 	}
-	if got, err := Narrowed(Traces, Filter{}, "duration > 5 AND service.name = cart", apierr.TraceQueryInvalid); err != nil || got.Service() == nil {
+	if got, err := Narrowed(Traces, Filter{}, "duration > 5 AND service.name = cart", apierr.TraceQueryInvalid); err != nil ||
+		got.Service() == nil {
 		t.Errorf("the service of a text is not found: %v, %v", got, err)
 	}
-	if got, err := Narrowed(Traces, Filter{}, "duration > 5 OR service.name = cart", apierr.TraceQueryInvalid); err != nil || got.Service() != nil {
+	if got, err := Narrowed(Traces, Filter{}, "duration > 5 OR service.name = cart", apierr.TraceQueryInvalid); err != nil ||
+		got.Service() != nil {
 		t.Errorf("one side of an OR counts as the service: %v, %v", got, err)
 	}
 	_, err := Narrowed(Traces, conditions, strings.Repeat("attr.k = v AND ", 49)+"attr.k = v", apierr.TraceQueryInvalid)

@@ -78,7 +78,11 @@ func demoStatements(w Window) map[string]sqlbuild.Statement {
 		plan(name, planCase{text: text, edit: func(q *Spec) { q.Rollups = AllRollups() }}.spec())
 	}
 	for _, of := range []Metric{
-		{sqltest.Marker, "gauge"}, {sqltest.Marker, "sum"}, {sqltest.Marker, "histogram"}, {sqltest.Marker, "exponential_histogram"}, {sqltest.Marker, "summary"},
+		{sqltest.Marker, "gauge"},
+		{sqltest.Marker, "sum"},
+		{sqltest.Marker, "histogram"},
+		{sqltest.Marker, "exponential_histogram"},
+		{sqltest.Marker, "summary"},
 	} {
 		aggregation := map[string]Aggregation{"gauge": {Func: Avg}, "sum": {Func: Rate}}[of.Type]
 		if aggregation.Func == "" {

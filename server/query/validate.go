@@ -28,7 +28,8 @@ func (e *Invalid) API(tag apierr.Tag) error {
 	if e.Reason == "" {
 		return apierr.New(tag, "`"+e.Field+"` "+e.Message, apierr.Param(e.Field))
 	}
-	return apierr.New(tag, "`"+e.Field+"` "+e.Message, apierr.Param(e.Field), apierr.Violations(apierr.Violation{Field: e.Field, Message: e.Reason}))
+	return apierr.New(tag, "`"+e.Field+"` "+e.Message, apierr.Param(e.Field),
+		apierr.Violations(apierr.Violation{Field: e.Field, Message: e.Reason}))
 }
 
 func invalid(field, format string, args ...any) *Invalid {

@@ -58,7 +58,10 @@ func TestParseWhere(t *testing.T) {
 		{Traces, `span.db.system = x`, `attr.db.system = "x"`},
 		{Traces, `event.exception.type contains Time`, `event.exception.type contains "Time"`},
 		{Traces, `event.name = exception`, `event.name = "exception"`},
-		{Traces, `resource.k8s.pod.name exists and x !exists and y not exists`, `(resource.k8s.pod.name exists AND attr.x !exists AND attr.y !exists)`},
+		{
+			Traces, `resource.k8s.pod.name exists and x !exists and y not exists`,
+			`(resource.k8s.pod.name exists AND attr.x !exists AND attr.y !exists)`,
+		},
 		{Traces, `http.method in (GET, "POST")`, `http.method in "GET" "POST"`},
 		{Traces, `http.request.method !in (GET)`, `http.method !in "GET"`},
 		{Traces, `x not in (GET) and y !contains z`, `(attr.x !in "GET" AND attr.y !contains "z")`},
@@ -68,9 +71,15 @@ func TestParseWhere(t *testing.T) {
 		{Traces, `x = "and"`, `attr.x = "and"`},
 		{Traces, `url = https://a.example/b?c#d`, `attr.url = "https://a.example/b?c#d"`},
 		{Traces, `x = é`, `attr.x = "é"`},
-		{Logs, `severity = error and body contains "card declined" and log.user.id = 7`, `(severity = "error" AND body contains "card declined" AND attr.user.id = "7")`},
+		{
+			Logs, `severity = error and body contains "card declined" and log.user.id = 7`,
+			`(severity = "error" AND body contains "card declined" AND attr.user.id = "7")`,
+		},
 		{Metrics, `host.name = a and metric.x = 1 and service = s`, `(attr.host.name = "a" AND attr.x = "1" AND service.name = "s")`},
-		{ProductEvents, `event = signup and event.plan = pro and page_path contains /buy`, `(event.name = "signup" AND attr.plan = "pro" AND page.path contains "/buy")`},
+		{
+			ProductEvents, `event = signup and event.plan = pro and page_path contains /buy`,
+			`(event.name = "signup" AND attr.plan = "pro" AND page.path contains "/buy")`,
+		},
 	} {
 		f, err := ParseWhere(tc.source, tc.text)
 		if err != nil {
@@ -136,7 +145,10 @@ func TestParseWhereRefuses(t *testing.T) {
 // FuzzParseWhere: no text makes the parser panic. A filter that it accepts is valid, and its printed form reads back as the same
 // filter.
 func FuzzParseWhere(f *testing.F) {
-	for _, s := range []string{``, `a = b`, `service = "x" AND (a > 1 or not b exists)`, `x in (a, 'b')`, `attr."a b" !contains "\""`, `((`, `a!`, `event.x <> 1`, "é=\"\\"} {
+	for _, s := range []string{
+		``, `a = b`, `service = "x" AND (a > 1 or not b exists)`, `x in (a, 'b')`, `attr."a b" !contains "\""`, `((`,
+		`a!`, `event.x <> 1`, "é=\"\\",
+	} {
 		f.Add(s, 0)
 	}
 	sources := []Source{Traces, Logs, Metrics, ProductEvents}

@@ -96,7 +96,10 @@ func testJoined(t *testing.T, b *bed) {
 	sha := b.repo.Git(t, "rev-parse", "HEAD")
 	vercel, railway := b.platform("vercel"), b.platform("railway")
 	at := b.now.Add(-10 * time.Hour)
-	projects := []store.HostingProject{{ExternalID: "web", Name: "web", Repository: "acme/shop", Environments: []string{}, Services: []string{}}}
+	projects := []store.HostingProject{{
+		ExternalID: "web", Name: "web", Repository: "acme/shop", Environments: []string{},
+		Services: []string{},
+	}}
 
 	b.tells(vercel, store.HostingList{Projects: projects, Deployments: []store.HostingDeployment{ready("v1", "web", "", sha, at)}})
 	b.deploy(sha, "Production", at.Add(time.Second))
@@ -155,7 +158,10 @@ func testJoinedAgain(t *testing.T, b *bed) {
 	c := b.platform("vercel")
 	at := b.now.Add(-10 * time.Hour)
 	again := at.Add(10 * time.Minute)
-	list := []store.HostingDeployment{ready("v2", "web", "", sha, again.Add(5*time.Second)), ready("v1", "web", "", sha, at.Add(5*time.Second))}
+	list := []store.HostingDeployment{
+		ready("v2", "web", "", sha, again.Add(5*time.Second)),
+		ready("v1", "web", "", sha, at.Add(5*time.Second)),
+	}
 	b.deploy(sha, "production", at)
 	b.step(0, 0)
 	b.tells(c, store.HostingList{Deployments: list[1:]})

@@ -218,7 +218,10 @@ func (s *Shard) deployments(
 	}
 	now := s.cfg.Now().UTC()
 	list := store.HostingList{KeepSince: now.Add(-limits.HostingRetention)}
-	found, err := host.Deployments(ctx, name, source.DeploymentList{Since: list.KeepSince, Settled: settled, Newest: limits.RepositoryDeployments})
+	found, err := host.Deployments(ctx, name, source.DeploymentList{
+		Since: list.KeepSince, Settled: settled,
+		Newest: limits.RepositoryDeployments,
+	})
 	if integrations.IsKind(err, integrations.Forbidden) || integrations.IsKind(err, integrations.NotFound) {
 		return last, nil // the permission is missing, or deployments are turned off
 	}
@@ -249,8 +252,9 @@ func externalID(repository, id string) string { return repository + "/" + id }
 func row(d source.Deployment, repository, project string) store.HostingDeployment {
 	out := store.HostingDeployment{
 		ExternalID: externalID(repository, d.ID), ProjectExternalID: repository, ProjectName: integrations.Clip(project),
-		Service: integrations.Clip(d.Service), Target: integrations.Clip(d.Environment), State: d.State, PlatformState: integrations.Clip(d.HostState),
-		CommitSha: integrations.Clip(d.CommitSHA), Branch: integrations.Clip(d.Ref), URL: integrations.Clip(d.URL), StartedAt: d.StartedAt,
+		Service: integrations.Clip(d.Service), Target: integrations.Clip(d.Environment), State: d.State,
+		PlatformState: integrations.Clip(d.HostState),
+		CommitSha:     integrations.Clip(d.CommitSHA), Branch: integrations.Clip(d.Ref), URL: integrations.Clip(d.URL), StartedAt: d.StartedAt,
 	}
 	// If a repository has several projects at Vercel, their environments are named "Preview – shop" and "Production – shop".
 	kind, shown, several := strings.Cut(d.Environment, " – ")

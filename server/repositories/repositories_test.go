@@ -134,7 +134,8 @@ func (b *bed) addIssue(org int, hash string) uuid.UUID {
 	ctx, at := b.t.Context(), b.now.Add(-time.Hour)
 	b.sums++
 	if err := b.FlushErrorSums(ctx, "node", b.sums, []store.ErrorSum{{
-		Org: b.orgs[org], Hash: hash, Service: "cart", Label: "Oops", Count: 5, Weight: 5, First: at, Last: at, Versions: map[string]time.Time{"1.0": at},
+		Org: b.orgs[org], Hash: hash, Service: "cart", Label: "Oops", Count: 5, Weight: 5, First: at, Last: at,
+		Versions: map[string]time.Time{"1.0": at},
 	}}); err != nil {
 		b.t.Fatal(err)
 	}

@@ -37,7 +37,8 @@ func TestOrigin(t *testing.T) {
 				r.Header.Add("X-Forwarded-For", h)
 			}
 			var got principal.Origin
-			requestid.WithOrigin(requestid.Proxies{Trusted: trusted}, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
+			requestid.WithOrigin(requestid.Proxies{Trusted: trusted},
+				http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
 				ServeHTTP(httptest.NewRecorder(), r)
 			if got.IP != test.want {
 				t.Errorf("address %q, want %q", got.IP, test.want)
@@ -66,7 +67,11 @@ func TestOriginCountryAndAgent(t *testing.T) {
 			r.Header.Set(requestid.AgentHeader, strings.Repeat("a", 300))
 			var got principal.Origin
 			proxies := requestid.Proxies{Trusted: trusted, CountryHeader: test.header}
-			requestid.WithOrigin(proxies, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })).
+			requestid.WithOrigin(proxies, http.HandlerFunc(func(_ http.ResponseWriter,
+				r *http.Request,
+			) {
+				got = principal.OriginFrom(r.Context())
+			})).
 				ServeHTTP(httptest.NewRecorder(), r)
 			if got.Country != test.want || got.Agent != strings.Repeat("a", 256) {
 				t.Errorf("country %q, want %q; agent %q", got.Country, test.want, got.Agent)

@@ -171,17 +171,31 @@ func TestAnswers(t *testing.T) {
 		want   string // in the body
 		param  string // of an error
 	}{
-		{"list", call{"GET", "/v2/api_keys?limit=1", "full", "", nil}, 200, `{"object":"list","data":[{"id":"key_1","object":"api_key","name":"","description":null,`, ""},
+		{
+			"list",
+			call{"GET", "/v2/api_keys?limit=1", "full", "", nil},
+			200,
+			`{"object":"list","data":[{"id":"key_1","object":"api_key","name":"","description":null,`, "",
+		},
 		{"read scope", call{"GET", "/v2/api_keys", "reader", "", nil}, 200, `"next_cursor":null`, ""},
 		{"empty cursor is a cursor", call{"GET", "/v2/api_keys?cursor=", "full", "", nil}, 200, `"next_cursor":""`, ""},
 		{"create", call{"POST", "/v2/api_keys", "full", `{"name":"n"}`, nil}, 200, `"name":"n"`, ""},
-		{"create: charset", call{"POST", "/v2/api_keys", "full", `{"name":"n"}`, header{"Content-Type": {"application/json; charset=UTF-8"}}}, 200, `"txid":"7"`, ""},
+		{
+			"create: charset",
+			call{"POST", "/v2/api_keys", "full", `{"name":"n"}`, header{"Content-Type": {"application/json; charset=UTF-8"}}},
+			200, `"txid":"7"`, "",
+		},
 		{"roll without a body", call{"POST", "/v2/api_keys/key_1/roll", "full", "", nil}, 200, `"secret":"s"`, ""},
 		{"roll with {}", call{"POST", "/v2/api_keys/key_1/roll", "full", " {}\n", nil}, 200, `"id":"key_1"`, ""},
 		{"escaped slash stays in its segment", call{"GET", "/v2/api_keys/a%2Fb%25", "full", "", nil}, 200, `"id":"a/b%"`, ""},
 		{"escaped letters of a literal", call{"GET", "/v2/api%5Fkeys/x", "full", "", nil}, 200, `"id":"x"`, ""},
 		{"plus is a plus in a path", call{"GET", "/v2/api_keys/a+b%20c", "full", "", nil}, 200, `"id":"a+b c"`, ""},
-		{"times", call{"GET", "/v2/services?" + strings.Replace(times, ":00Z&", ":00.25%2B00:00&", 1), "full", "", nil}, 200, `"next_cursor":"2026-01-31T09:30:00.25Z"`, ""},
+		{
+			"times",
+			call{"GET", "/v2/services?" + strings.Replace(times, ":00Z&", ":00.25%2B00:00&", 1), "full", "", nil},
+			200,
+			`"next_cursor":"2026-01-31T09:30:00.25Z"`, "",
+		},
 
 		{"no credential", call{"GET", "/v2/api_keys", "nobody", "", nil}, 401, "@svc/http/errors/UnauthorizedError", ""},
 		{"no credential, bad everything", call{"POST", "/v2/api_keys?x=1", "nobody", "nonsense", nil}, 401, "UnauthorizedError", ""},
@@ -195,7 +209,12 @@ func TestAnswers(t *testing.T) {
 		{"empty segment", call{"GET", "/v2//api_keys", "full", "", nil}, 404, "RouteNotFoundError", ""},
 		{"the root", call{"GET", "/v2/", "full", "", nil}, 404, "RouteNotFoundError", ""},
 		{"wrong method", call{"PUT", "/v2/api_keys/x", "full", "{}", nil}, 405, "@svc/http/v2/MethodNotAllowedError", ""},
-		{"method override", call{"POST", "/v2/api_keys/x", "full", "{}", header{"X-Http-Method-Override": {"DELETE"}}}, 405, "MethodNotAllowedError", ""},
+		{
+			"method override",
+			call{"POST", "/v2/api_keys/x", "full", "{}", header{"X-Http-Method-Override": {"DELETE"}}},
+			405,
+			"MethodNotAllowedError", "",
+		},
 
 		{"limit is a word", call{"GET", "/v2/api_keys?limit=nope", "full", "", nil}, 400, "ParameterInvalidError", "limit"},
 		{"limit is a fraction", call{"GET", "/v2/api_keys?limit=1.5", "full", "", nil}, 400, "ParameterInvalidError", "limit"},
@@ -216,9 +235,19 @@ func TestAnswers(t *testing.T) {
 		{"zero byte in the query", call{"GET", "/v2/api_keys?cursor=a%00", "full", "", nil}, 400, "zero byte", "cursor"},
 		{"zero byte in the path", call{"GET", "/v2/api_keys/a%00", "full", "", nil}, 400, "InvalidRequestError", "id"},
 		{"invalid UTF-8 in the path", call{"GET", "/v2/api_keys/%ff", "full", "", nil}, 400, "not valid UTF-8", "id"},
-		{"missing parameter", call{"GET", "/v2/services?end_time=2026-01-31T10:30:00Z", "full", "", nil}, 400, "@svc/http/v2/ParameterMissingError", "start_time"},
+		{
+			"missing parameter",
+			call{"GET", "/v2/services?end_time=2026-01-31T10:30:00Z", "full", "", nil},
+			400,
+			"@svc/http/v2/ParameterMissingError", "start_time",
+		},
 		{"bad time", call{"GET", "/v2/services?start_time=yesterday", "full", "", nil}, 400, "ParameterInvalidError", "start_time"},
-		{"time of another zone", call{"GET", "/v2/services?start_time=2026-01-31T09:30:00%2B01:00", "full", "", nil}, 400, "in UTC", "start_time"},
+		{
+			"time of another zone",
+			call{"GET", "/v2/services?start_time=2026-01-31T09:30:00%2B01:00", "full", "", nil},
+			400, "in UTC",
+			"start_time",
+		},
 		{"path rule", call{"GET", "/v2/traces/xyz", "full", "", nil}, 400, "InvalidRequestError", "trace_id"},
 
 		{"missing body", call{"POST", "/v2/api_keys", "full", "", nil}, 400, "The request body is missing", ""},
@@ -229,16 +258,41 @@ func TestAnswers(t *testing.T) {
 		{"missing field", call{"POST", "/v2/api_keys", "full", `{}`, nil}, 400, "`name` is required", "name"},
 		{"body where none belongs", call{"POST", "/v2/api_keys/x/roll", "full", `{"a":1}`, nil}, 400, "takes no request body", ""},
 		{"body of a GET", call{"GET", "/v2/api_keys", "full", `x`, nil}, 400, "takes no request body", ""},
-		{"content type", call{"POST", "/v2/api_keys", "full", `name=n`, header{"Content-Type": {"application/x-www-form-urlencoded"}}}, 415, "@svc/http/v2/UnsupportedMediaTypeError", ""},
-		{"charset", call{"POST", "/v2/api_keys", "full", `{}`, header{"Content-Type": {"application/json; charset=latin1"}}}, 415, "UnsupportedMediaTypeError", ""},
-		{"content encoding", call{"POST", "/v2/api_keys", "full", `{}`, header{"Content-Encoding": {"br"}}}, 415, "UnsupportedMediaTypeError", ""},
+		{
+			"content type",
+			call{"POST", "/v2/api_keys", "full", `name=n`, header{"Content-Type": {"application/x-www-form-urlencoded"}}},
+			415,
+			"@svc/http/v2/UnsupportedMediaTypeError", "",
+		},
+		{
+			"charset",
+			call{"POST", "/v2/api_keys", "full", `{}`, header{"Content-Type": {"application/json; charset=latin1"}}},
+			415,
+			"UnsupportedMediaTypeError", "",
+		},
+		{
+			"content encoding",
+			call{"POST", "/v2/api_keys", "full", `{}`, header{"Content-Encoding": {"br"}}},
+			415, "UnsupportedMediaTypeError",
+			"",
+		},
 		{"not gzip", call{"POST", "/v2/api_keys", "full", `{}`, header{"Content-Encoding": {"gzip"}}}, 400, "could not be read", ""},
-		{"oversize", call{"POST", "/v2/api_keys", "full", `{"name":"` + strings.Repeat("x", limits.RESTBody) + `"}`, nil}, 413, "@svc/http/v2/PayloadTooLargeError", ""},
+		{
+			"oversize",
+			call{"POST", "/v2/api_keys", "full", `{"name":"` + strings.Repeat("x", limits.RESTBody) + `"}`, nil},
+			413,
+			"@svc/http/v2/PayloadTooLargeError", "",
+		},
 
 		{"error of the service", call{"GET", "/v2/api_keys/missing", "full", "", nil}, 404, "@svc/http/errors/ApiKeyNotFoundError", "id"},
 		{"retryable", call{"GET", "/v2/api_keys/down", "full", "", nil}, 503, "ApiKeyPersistenceError", ""},
 		{"panic", call{"GET", "/v2/api_keys/panic", "full", "", nil}, 500, "@svc/http/v2/UnexpectedError", ""},
-		{"answer without a form in JSON", call{"GET", "/v2/traces/" + strings.Repeat("a", 32), "full", "", nil}, 500, "@svc/http/v2/ResponseSchemaError", ""},
+		{
+			"answer without a form in JSON",
+			call{"GET", "/v2/traces/" + strings.Repeat("a", 32), "full", "", nil},
+			500,
+			"@svc/http/v2/ResponseSchemaError", "",
+		},
 		{"method that is not served", call{"DELETE", "/v2/api_keys/x", "full", "", nil}, 404, "RouteNotFoundError", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -95,7 +95,10 @@ func TestGzip(t *testing.T) {
 	if got, err := io.ReadAll(z); err != nil || string(got) != plain {
 		t.Errorf("the compressed answer differs: %v", err)
 	}
-	if res, _ := send(t, server.URL, call{"GET", "/v2/api_keys?limit=100", "full", "", http.Header{"Accept-Encoding": {"gzip;q=0"}}}); res.Header.Get("Content-Encoding") != "" {
+	if res, _ := send(t, server.URL, call{
+		"GET", "/v2/api_keys?limit=100", "full", "",
+		http.Header{"Accept-Encoding": {"gzip;q=0"}},
+	}); res.Header.Get("Content-Encoding") != "" {
 		t.Error("compressed against the caller's wish")
 	}
 	encoded := http.Header{"Content-Encoding": {"gzip"}}

@@ -37,10 +37,13 @@ func TestEveryRouteReachesItsMethod(t *testing.T) {
 	}
 	conn := &recorder{}
 	admitted := ""
-	handler, err := rest.New(rest.Config{Conn: conn, Contract: c, Logger: slog.New(slog.DiscardHandler), Admit: func(ctx context.Context, m *contract.Method) (context.Context, error) {
-		admitted = m.Procedure
-		return ctx, nil
-	}})
+	handler, err := rest.New(rest.Config{
+		Conn: conn, Contract: c, Logger: slog.New(slog.DiscardHandler),
+		Admit: func(ctx context.Context, m *contract.Method) (context.Context, error) {
+			admitted = m.Procedure
+			return ctx, nil
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

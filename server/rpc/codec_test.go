@@ -120,26 +120,70 @@ func TestUnreadableMessages(t *testing.T) {
 		tag                   apierr.Tag
 		param, says           string
 	}{
-		"unknown field":         {asJSON, "", []byte(`{"name":"a","scope":["traces:read"]}`), apierr.InvalidRequest, "scope", "`scope` is not a known field."},
-		"unknown field, utf-8":  {asJSON + "; charset=utf-8", "", []byte(`{"foo":1}`), apierr.InvalidRequest, "foo", "`foo` is not a known field."},
-		"empty list":            {asJSON, "", []byte(`{"name":"a","scopes":[]}`), apierr.InvalidRequest, "scopes", "`scopes` must not be an empty list. Leave it out instead."},
-		"duplicate":             {asJSON, "", []byte(`{"name":"a","name":"b"}`), apierr.InvalidRequest, "name", "`name` is given twice."},
-		"other type":            {asJSON, "", []byte(`{"name":5}`), apierr.InvalidRequest, "name", "`name` holds a value of another type."},
-		"cut off":               {asJSON, "", []byte(`{"name":"a"`), apierr.InvalidRequest, "", "The message cannot be read as JSON of svc.v2.CreateApiKeyRequest."},
-		"not an object":         {asJSON, "", []byte(`[]`), apierr.InvalidRequest, "", "The message cannot be read as JSON of svc.v2.CreateApiKeyRequest, at line and column 1:1."},
-		"empty":                 {asJSON, "", nil, apierr.InvalidRequest, "", "The message is empty. Send a JSON object: `{}` if no field is set."},
-		"binary garbage":        {binary, "", []byte{0xff, 0xff}, apierr.InvalidRequest, "", "The message cannot be read as svc.v2.CreateApiKeyRequest: it is not valid protobuf."},
-		"binary, bad UTF-8":     {binary, "", []byte("\x0a\x01\xff"), apierr.InvalidRequest, "", "The message cannot be read as svc.v2.CreateApiKeyRequest: a text field is not valid UTF-8."},
+		"unknown field": {
+			asJSON, "", []byte(`{"name":"a","scope":["traces:read"]}`), apierr.InvalidRequest, "scope",
+			"`scope` is not a known field.",
+		},
+		"unknown field, utf-8": {
+			asJSON + "; charset=utf-8", "", []byte(`{"foo":1}`), apierr.InvalidRequest, "foo",
+			"`foo` is not a known field.",
+		},
+		"empty list": {
+			asJSON, "", []byte(`{"name":"a","scopes":[]}`), apierr.InvalidRequest, "scopes",
+			"`scopes` must not be an empty list. Leave it out instead.",
+		},
+		"duplicate":  {asJSON, "", []byte(`{"name":"a","name":"b"}`), apierr.InvalidRequest, "name", "`name` is given twice."},
+		"other type": {asJSON, "", []byte(`{"name":5}`), apierr.InvalidRequest, "name", "`name` holds a value of another type."},
+		"cut off": {
+			asJSON, "", []byte(`{"name":"a"`), apierr.InvalidRequest, "",
+			"The message cannot be read as JSON of svc.v2.CreateApiKeyRequest.",
+		},
+		"not an object": {
+			asJSON, "", []byte(`[]`), apierr.InvalidRequest, "",
+			"The message cannot be read as JSON of svc.v2.CreateApiKeyRequest, at line and column 1:1.",
+		},
+		"empty": {
+			asJSON, "", nil, apierr.InvalidRequest, "",
+			"The message is empty. Send a JSON object: `{}` if no field is set.",
+		},
+		"binary garbage": {
+			binary, "",
+			[]byte{0xff, 0xff},
+			apierr.InvalidRequest, "",
+			"The message cannot be read as svc.v2.CreateApiKeyRequest: it is not valid protobuf.",
+		},
+		"binary, bad UTF-8": {
+			binary, "", []byte("\x0a\x01\xff"), apierr.InvalidRequest, "",
+			"The message cannot be read as svc.v2.CreateApiKeyRequest: a text field is not valid UTF-8.",
+		},
 		"binary, unknown field": {binary, "", unknown, apierr.InvalidRequest, "", "svc.v2.CreateApiKeyRequest has no field with the number 127."},
-		"binary, forged":        {binary, "", forged, apierr.InvalidRequest, "", "svc.v2.CreateApiKeyRequest has no field with the number 536870911."},
-		"too large":             {asJSON, "", []byte(`{"name":"` + huge + `"}`), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less in one request."},
-		"gzip bomb":             {asJSON, "gzip", zipped(t, `{"name":"`+huge+`"}`), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less in one request."},
-		"no gzip":               {asJSON, "gzip", []byte("x"), apierr.InvalidRequest, "", "The message is not valid gzip."},
-		"gzip cut off":          {asJSON, "gzip", zipped(t, `{"name":"a"}`)[:20], apierr.InvalidRequest, "", "The message is not valid gzip."},
-		"gRPC-Web garbage":      {web, "", enveloped([]byte{0xff}), apierr.InvalidRequest, "", "The message cannot be read as svc.v2.CreateApiKeyRequest: it is not valid protobuf."},
-		"gRPC-Web too large":    {web, "", enveloped([]byte(huge)), apierr.PayloadTooLarge, "", "The message is larger than 10,000 bytes. Send less in one request."},
-		"zero byte":             {asJSON, "", []byte(`{"name":"a\u0000b"}`), apierr.InvalidRequest, "name", "`name` holds a zero byte."},
-		"zero byte in a list":   {asJSON, "", []byte(`{"name":"a","scopes":["a\u0000b"]}`), apierr.InvalidRequest, "scopes[0]", "`scopes[0]` holds a zero byte."},
+		"binary, forged": {
+			binary, "", forged, apierr.InvalidRequest, "",
+			"svc.v2.CreateApiKeyRequest has no field with the number 536870911.",
+		},
+		"too large": {
+			asJSON, "", []byte(`{"name":"` + huge + `"}`), apierr.PayloadTooLarge, "",
+			"The message is larger than 10,000 bytes. Send less in one request.",
+		},
+		"gzip bomb": {
+			asJSON, "gzip", zipped(t, `{"name":"`+huge+`"}`), apierr.PayloadTooLarge, "",
+			"The message is larger than 10,000 bytes. Send less in one request.",
+		},
+		"no gzip":      {asJSON, "gzip", []byte("x"), apierr.InvalidRequest, "", "The message is not valid gzip."},
+		"gzip cut off": {asJSON, "gzip", zipped(t, `{"name":"a"}`)[:20], apierr.InvalidRequest, "", "The message is not valid gzip."},
+		"gRPC-Web garbage": {
+			web, "", enveloped([]byte{0xff}), apierr.InvalidRequest, "",
+			"The message cannot be read as svc.v2.CreateApiKeyRequest: it is not valid protobuf.",
+		},
+		"gRPC-Web too large": {
+			web, "", enveloped([]byte(huge)), apierr.PayloadTooLarge, "",
+			"The message is larger than 10,000 bytes. Send less in one request.",
+		},
+		"zero byte": {asJSON, "", []byte(`{"name":"a\u0000b"}`), apierr.InvalidRequest, "name", "`name` holds a zero byte."},
+		"zero byte in a list": {
+			asJSON, "", []byte(`{"name":"a","scopes":["a\u0000b"]}`), apierr.InvalidRequest, "scopes[0]",
+			"`scopes[0]` holds a zero byte.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := f.send(t, tc.contentType, tc.encoding, tc.body)
@@ -172,7 +216,8 @@ func TestReadableMessages(t *testing.T) {
 		}
 	}
 	for door, opts := range map[string][]connect.ClientOption{
-		"connect": nil, "json": {connect.WithProtoJSON()}, "grpc": {connect.WithGRPC()}, "grpc-web": {connect.WithGRPCWeb()}, "gzip": {connect.WithSendGzip()},
+		"connect": nil, "json": {connect.WithProtoJSON()}, "grpc": {connect.WithGRPC()}, "grpc-web": {connect.WithGRPCWeb()},
+		"gzip": {connect.WithSendGzip()},
 	} {
 		if key, err := f.client(opts...).CreateApiKey(t.Context(), &svcv2.CreateApiKeyRequest{Name: "n"}); err != nil || key.GetName() != "n" {
 			t.Errorf("%s: %v, %v", door, key, err)
@@ -183,8 +228,11 @@ func TestReadableMessages(t *testing.T) {
 // TestZeroBytes looks within nested messages, as the filters of a search are.
 func TestZeroBytes(t *testing.T) {
 	for path, req := range map[string]proto.Message{
-		"filters.service_name":        &svcv2.SearchTracesRequest{Filters: &svcv2.TraceFilters{ServiceName: proto.String("a\x00")}},
-		"filters.attributes[1].key":   &svcv2.SearchTracesRequest{Filters: &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{}, {Key: "\x00"}}}},
+		"filters.service_name": &svcv2.SearchTracesRequest{Filters: &svcv2.TraceFilters{ServiceName: proto.String("a\x00")}},
+		"filters.attributes[1].key": &svcv2.SearchTracesRequest{Filters: &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{
+			{},
+			{Key: "\x00"},
+		}}},
 		"filters.attributes[0].value": &svcv2.SearchTracesRequest{Filters: &svcv2.TraceFilters{Attributes: []*svcv2.AttributeFilter{{Value: structpb.NewStringValue("\x00")}}}},
 		"":                            &svcv2.SearchTracesRequest{Filters: &svcv2.TraceFilters{ServiceName: proto.String("a")}},
 	} {

@@ -68,8 +68,10 @@ func TestDeniedCallLog(t *testing.T) {
 	d.Close()
 	d.record(ctx, key("org_a", "key_9"), list, scope)
 	want := []string{
-		"org_a api.request insufficient_scope list", "org_a api.request insufficient_scope create", "org_a api.request insufficient_permissions create",
-		"org_a api.request insufficient_scope list", "org_b api.request insufficient_scope list", "org_a api.request insufficient_scope list after 50",
+		"org_a api.request insufficient_scope list", "org_a api.request insufficient_scope create",
+		"org_a api.request insufficient_permissions create",
+		"org_a api.request insufficient_scope list", "org_b api.request insufficient_scope list",
+		"org_a api.request insufficient_scope list after 50",
 	}
 	if diff := cmp.Diff(want, log.entries); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)

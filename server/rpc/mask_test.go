@@ -29,7 +29,11 @@ func TestCompleteMask(t *testing.T) {
 		want  []string
 		param string
 	}{
-		"no mask: what is set":           {&svcv2.UpdateAttributeMappingRequest{Id: "amap_1", Name: &name, SourceKey: &blank}, []string{"name", "source_key"}, ""},
+		"no mask: what is set": {
+			&svcv2.UpdateAttributeMappingRequest{Id: "amap_1", Name: &name, SourceKey: &blank},
+			[]string{"name", "source_key"},
+			"",
+		},
 		"nothing set":                    {&svcv2.UpdateAttributeMappingRequest{Id: "amap_1"}, nil, ""},
 		"an empty mask changes nothing":  {&svcv2.UpdateAttributeMappingRequest{Name: &name, UpdateMask: mask()}, nil, ""},
 		"a mask":                         {&svcv2.UpdateAttributeMappingRequest{Name: &name, UpdateMask: mask("name")}, []string{"name"}, ""},

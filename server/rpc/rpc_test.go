@@ -179,7 +179,8 @@ func TestAnonymousCallsAreRefused(t *testing.T) {
 	}
 	req := &svcv2.GetApiKeyRequest{Id: "key_1"}
 	for door, client := range map[string]svcv2connect.ApiKeysServiceClient{
-		"connect": f.client(), "connect json": f.client(connect.WithProtoJSON()), "grpc": f.client(connect.WithGRPC()), "grpc-web": f.client(connect.WithGRPCWeb()),
+		"connect": f.client(), "connect json": f.client(connect.WithProtoJSON()), "grpc": f.client(connect.WithGRPC()),
+		"grpc-web": f.client(connect.WithGRPCWeb()),
 	} {
 		_, err := client.GetApiKey(t.Context(), req)
 		if connect.CodeOf(err) != connect.CodeUnauthenticated {
@@ -221,14 +222,20 @@ func TestAdmit(t *testing.T) {
 		{"nothing", "GetApiKey", nil, "", apierr.Unauthorized},
 		{"empty result", "GetApiKey", &principal.Result{}, "", apierr.Unauthorized},
 		{"refused credential", "GetApiKey", &principal.Result{Err: apierr.New(apierr.InvalidCredentials, "x")}, "", apierr.InvalidCredentials},
-		{"authentication down", "GetApiKey", &principal.Result{Err: apierr.New(apierr.AuthorizationUnavailable, "x")}, "", apierr.AuthorizationUnavailable},
+		{
+			"authentication down", "GetApiKey", &principal.Result{Err: apierr.New(apierr.AuthorizationUnavailable, "x")}, "",
+			apierr.AuthorizationUnavailable,
+		},
 		{"full access", "RollApiKey", key(principal.RoleRoot, principal.KindAPIKey), "", 0},
 		{"read for read", "GetApiKey", key(principal.RoleRoot, principal.KindAPIKey, "api_keys:read"), "", 0},
 		{"write for read", "GetApiKey", key(principal.RoleRoot, principal.KindAPIKey, "api_keys:write"), "", 0},
 		{"read for write", "RollApiKey", key(principal.RoleRoot, principal.KindAPIKey, "api_keys:read"), "", apierr.InsufficientScope},
 		{"another family", "GetApiKey", key(principal.RoleRoot, principal.KindAPIKey, "traces:write"), "", apierr.InsufficientScope},
 		{"star", "RollApiKey", key(principal.RoleRoot, principal.KindAPIKey, "*"), "", 0},
-		{"no scope at all", "GetApiKey", as(principal.Principal{Kind: principal.KindAPIKey, Role: principal.RoleRoot, Scopes: []string{}}), "", apierr.InsufficientScope},
+		{
+			"no scope at all", "GetApiKey", as(principal.Principal{Kind: principal.KindAPIKey, Role: principal.RoleRoot, Scopes: []string{}}), "",
+			apierr.InsufficientScope,
+		},
 		{"member reads", "GetApiKey", key(principal.RoleMember, principal.KindSession), "", 0},
 		{"member writes", "RollApiKey", key(principal.RoleMember, principal.KindSession), "", apierr.InsufficientPermissions},
 		{"admin writes", "RollApiKey", key(principal.RoleAdmin, principal.KindSession), "", 0},
@@ -299,7 +306,10 @@ func TestRateLimit(t *testing.T) {
 	}
 	f.door = ""
 	key := f.caller
-	f.caller = as(principal.Principal{Org: "org_a", User: "user_a", Kind: principal.KindSession, CredentialID: "s", Role: principal.RoleMember})
+	f.caller = as(principal.Principal{
+		Org: "org_a", User: "user_a", Kind: principal.KindSession, CredentialID: "s",
+		Role: principal.RoleMember,
+	})
 	for range 10 {
 		if err := get(); connect.CodeOf(err) == connect.CodeResourceExhausted {
 			t.Fatalf("a session has a rate: %v", err)
@@ -414,7 +424,10 @@ func TestUnknownMethods(t *testing.T) {
 	transport := &http.Transport{Protocols: new(http.Protocols)}
 	transport.Protocols.SetUnencryptedHTTP2(true)
 	for _, path := range []string{"/svc.v2.ApiKeysService/NoSuchMethod", "/svc.v2.NoSuchService/Get"} {
-		for door, opts := range map[string][]connect.ClientOption{"connect": nil, "grpc": {connect.WithGRPC()}, "grpc-web": {connect.WithGRPCWeb()}} {
+		for door, opts := range map[string][]connect.ClientOption{
+			"connect": nil, "grpc": {connect.WithGRPC()},
+			"grpc-web": {connect.WithGRPCWeb()},
+		} {
 			client := connect.NewClient[svcv2.GetApiKeyRequest, svcv2.ApiKey](&http.Client{Transport: transport}, f.server.URL+path, opts...)
 			_, err := client.CallUnary(t.Context(), connect.NewRequest(&svcv2.GetApiKeyRequest{}))
 			if connect.CodeOf(err) != connect.CodeUnimplemented || detailOf(t, err).GetTag() != name(apierr.RouteNotFound) {
@@ -450,7 +463,8 @@ func TestMetrics(t *testing.T) {
 		}
 		labels = append(labels, text)
 	}
-	if diff := cmp.Diff([]string{"ok grpc /svc.v2.ApiKeysService/GetApiKey ", "unauthenticated connect /svc.v2.ApiKeysService/GetApiKey "}, labels); diff != "" {
+	if diff := cmp.Diff([]string{"ok grpc /svc.v2.ApiKeysService/GetApiKey ", "unauthenticated connect /svc.v2.ApiKeysService/GetApiKey "},
+		labels); diff != "" {
 		t.Error(diff)
 	}
 }

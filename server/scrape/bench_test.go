@@ -29,7 +29,8 @@ func samplesPage(n int) []byte {
 		for j := range 8 {
 			fmt.Fprintf(&b, "latency_%d_seconds_bucket{method=\"GET\",path=\"/api/v1/orders\",le=\"%d\"} %d\n", i, j, j*i)
 		}
-		fmt.Fprintf(&b, "latency_%d_seconds_sum{method=\"GET\",path=\"/api/v1/orders\"} 12.5\nlatency_%d_seconds_count{method=\"GET\",path=\"/api/v1/orders\"} %d\n", i, i, 7*i)
+		fmt.Fprintf(&b, "latency_%d_seconds_sum{method=\"GET\",path=\"/api/v1/orders\"} "+
+			"12.5\nlatency_%d_seconds_count{method=\"GET\",path=\"/api/v1/orders\"} %d\n", i, i, 7*i)
 	}
 	for i := range n - n/5 {
 		if i%20 == 0 {

@@ -45,7 +45,8 @@ func newBook(checks Checks, results Targets, log *slog.Logger) *book {
 
 func checkColumns() []string {
 	return []string{
-		"OrgId", "TargetId", "SubTargetKey", "Timestamp", "Success", "DurationSeconds", "SamplesScraped", "SamplesPostMetricRelabeling", "Message",
+		"OrgId", "TargetId", "SubTargetKey", "Timestamp", "Success", "DurationSeconds", "SamplesScraped", "SamplesPostMetricRelabeling",
+		"Message",
 	}
 }
 

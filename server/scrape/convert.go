@@ -239,7 +239,8 @@ func (c *converter) own(name, help, unit string, value float64) {
 // ownSeries are the series that the server writes about scrapes.
 func ownSeries() []string {
 	return []string{
-		"up", "scrape_duration_seconds", "scrape_samples_scraped", "scrape_samples_post_metric_relabeling", "scrape_series_added", "scrape_timeout_seconds",
+		"up", "scrape_duration_seconds", "scrape_samples_scraped", "scrape_samples_post_metric_relabeling", "scrape_series_added",
+		"scrape_timeout_seconds",
 	}
 }
 

@@ -51,7 +51,8 @@ func parsed(t *testing.T, bodies [][]byte) (all []*colmetrics.ExportMetricsServi
 		if err := proto.Unmarshal(body, req); err != nil {
 			t.Fatal(err)
 		}
-		result, err := otlp.Walk(otlp.Metrics, body, &otlp.Stamp{Origin: otlp.Origin{Org: "org_one"}, ReceivedUnixNano: begun.UnixNano()}, &blocks.Set{})
+		result, err := otlp.Walk(otlp.Metrics, body, &otlp.Stamp{Origin: otlp.Origin{Org: "org_one"}, ReceivedUnixNano: begun.UnixNano()},
+			&blocks.Set{})
 		if err != nil {
 			t.Errorf("ingest refuses the request: %v", err)
 		}
@@ -129,7 +130,10 @@ func TestProtobuf(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "jobs_total", Help: "Jobs."}, []string{"kind"})
 	classic := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "classic_seconds", Buckets: []float64{1, 2}})
-	native := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "native_seconds", NativeHistogramBucketFactor: 2, NativeHistogramZeroThreshold: 0.001})
+	native := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "native_seconds", NativeHistogramBucketFactor: 2,
+		NativeHistogramZeroThreshold: 0.001,
+	})
 	s := prometheus.NewSummary(prometheus.SummaryOpts{Name: "sizes", Objectives: map[float64]float64{0.5: 0.05}})
 	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: "depth"})
 	reg.MustRegister(c, classic, native, s, g)
@@ -147,10 +151,12 @@ func TestProtobuf(t *testing.T) {
 	for _, m := range all[0].GetResourceMetrics()[0].GetScopeMetrics()[0].GetMetrics() {
 		byName[m.GetName()] = m
 	}
-	if p := byName["jobs_total"].GetSum(); !p.GetIsMonotonic() || p.GetDataPoints()[0].GetAsDouble() != 3 || p.GetDataPoints()[0].GetStartTimeUnixNano() == 0 {
+	if p := byName["jobs_total"].GetSum(); !p.GetIsMonotonic() || p.GetDataPoints()[0].GetAsDouble() != 3 ||
+		p.GetDataPoints()[0].GetStartTimeUnixNano() == 0 {
 		t.Errorf("counter: %v", p)
 	}
-	if p := byName["depth"].GetGauge().GetDataPoints(); len(p) != 1 || p[0].GetAsDouble() != -4 || p[0].GetTimeUnixNano() != uint64(begun.UnixNano()) {
+	if p := byName["depth"].GetGauge().GetDataPoints(); len(p) != 1 || p[0].GetAsDouble() != -4 ||
+		p[0].GetTimeUnixNano() != uint64(begun.UnixNano()) {
 		t.Errorf("gauge: %v", p)
 	}
 	if p := byName["classic_seconds"].GetHistogram().GetDataPoints()[0]; p.GetCount() != 3 || p.GetSum() != 5 ||
@@ -160,10 +166,12 @@ func TestProtobuf(t *testing.T) {
 	// Buckets of the factor 2: (0.5,1] has 0.75 and 1; (1,2] has 1.5; (2,4] has 3 and 3.5; (64,128] has 100.
 	p := byName["native_seconds"].GetExponentialHistogram().GetDataPoints()[0]
 	if p.GetScale() != 0 || p.GetCount() != 8 || p.GetZeroCount() != 1 || p.GetPositive().GetOffset() != -1 || p.GetZeroThreshold() != 0.001 ||
-		!cmp.Equal(p.GetPositive().GetBucketCounts(), []uint64{2, 1, 2, 0, 0, 0, 0, 1}) || p.GetNegative().GetOffset() != 1 || !cmp.Equal(p.GetNegative().GetBucketCounts(), []uint64{1}) {
+		!cmp.Equal(p.GetPositive().GetBucketCounts(), []uint64{2, 1, 2, 0, 0, 0, 0, 1}) || p.GetNegative().GetOffset() != 1 ||
+		!cmp.Equal(p.GetNegative().GetBucketCounts(), []uint64{1}) {
 		t.Errorf("native histogram: %v", p)
 	}
-	if p := byName["sizes"].GetSummary().GetDataPoints()[0]; p.GetCount() != 3 || p.GetSum() != 5 || p.GetQuantileValues()[0].GetValue() != 1.5 {
+	if p := byName["sizes"].GetSummary().GetDataPoints()[0]; p.GetCount() != 3 || p.GetSum() != 5 ||
+		p.GetQuantileValues()[0].GetValue() != 1.5 {
 		t.Errorf("summary: %v", p)
 	}
 	if conv.reader.samples != 1+5+1+3+1 {

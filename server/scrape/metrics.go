@@ -32,11 +32,12 @@ func newMetrics(reg prometheus.Registerer, s *Scraper) (*metrics, error) {
 	if reg == nil {
 		return m, nil
 	}
-	targets := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "svc_scrape_targets", Help: "Targets that this process scrapes."}, func() float64 {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return float64(len(s.targets))
-	})
+	targets := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "svc_scrape_targets", Help: "Targets that this process scrapes."},
+		func() float64 {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return float64(len(s.targets))
+		})
 	flying := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "svc_scrapes_in_flight", Help: "Scrapes that run."}, func() float64 {
 		return float64(len(s.slots.all))
 	})

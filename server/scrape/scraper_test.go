@@ -152,7 +152,10 @@ func loopback() *egress.Guard { return egress.New(netip.MustParsePrefix("127.0.0
 // start makes a scraper with targets, whose intervals are shortened to a second by interval.
 func start(t *testing.T, targets ...store.ScrapeTarget) *rig {
 	t.Helper()
-	r := &rig{rows: &rows{all: targets}, sink: &sink{series: map[string][]string{}, at: map[string][]time.Time{}, keys: map[string]bool{}}, checks: &checks{}}
+	r := &rig{
+		rows: &rows{all: targets}, sink: &sink{series: map[string][]string{}, at: map[string][]time.Time{}, keys: map[string]bool{}},
+		checks: &checks{},
+	}
 	s, err := New(Config{
 		Targets: r.rows, Guard: loopback(), Sink: r.sink, Checks: r.checks, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -212,7 +215,10 @@ func TestLife(t *testing.T) {
 	})
 	r := start(t, row(target.URL, 2))
 	wait(t, "the first scrape", func() bool { return r.sink.last("scrape_series_added") == "3" })
-	for name, want := range map[string]string{"up": "1", "a x=1": "1", "a x=2": "2", "g": "5", "scrape_samples_scraped": "3", "scrape_timeout_seconds": "1"} {
+	for name, want := range map[string]string{
+		"up": "1", "a x=1": "1", "a x=2": "2", "g": "5", "scrape_samples_scraped": "3",
+		"scrape_timeout_seconds": "1",
+	} {
 		if got := r.sink.last(name); got != want {
 			t.Errorf("%s = %s, want %s", name, got, want)
 		}
@@ -395,7 +401,10 @@ func TestTakeover(t *testing.T) {
 func probed(t *testing.T, h http.HandlerFunc, change ...func(*Target)) string {
 	t.Helper()
 	server := serve(t, h)
-	target := Target{ID: uuid.New(), Org: "org_one", Name: "t", Service: "t", URL: server.URL + "/metrics?key=hidden", Interval: 15 * time.Second}
+	target := Target{
+		ID: uuid.New(), Org: "org_one", Name: "t", Service: "t", URL: server.URL + "/metrics?key=hidden",
+		Interval: 15 * time.Second,
+	}
 	for _, c := range change {
 		c(&target)
 	}
@@ -455,11 +464,14 @@ func TestHostilePages(t *testing.T) {
 				}
 			}
 		}, "more than 16 MiB"},
-		"declared length": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "99999999999") }, "99999999999 bytes"},
-		"gzip bomb":       {gzipped(bomb), "more than 16 MiB"},
-		"bomb that lies":  {gzipped(append(slices.Clone(bomb[:len(bomb)-4]), 1, 0, 0, 0)), "more than 16 MiB"},
-		"damaged gzip":    {gzipped(append(zipped(1000)[:60], make([]byte, 40)...)), "gzip of the answer is damaged"},
-		"no gzip":         {gzipped([]byte("a 1\na 1\na 1\na 1\na 1\na 1\n")), "not gzip"},
+		"declared length": {
+			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Length", "99999999999") },
+			"99999999999 bytes",
+		},
+		"gzip bomb":      {gzipped(bomb), "more than 16 MiB"},
+		"bomb that lies": {gzipped(append(slices.Clone(bomb[:len(bomb)-4]), 1, 0, 0, 0)), "more than 16 MiB"},
+		"damaged gzip":   {gzipped(append(zipped(1000)[:60], make([]byte, 40)...)), "gzip of the answer is damaged"},
+		"no gzip":        {gzipped([]byte("a 1\na 1\na 1\na 1\na 1\na 1\n")), "not gzip"},
 		"brotli": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			_, _ = w.Write([]byte("x"))
@@ -484,7 +496,10 @@ func TestHostilePages(t *testing.T) {
 				http.Redirect(w, r, "/other", http.StatusFound)
 			}
 		}, ""},
-		"redirect round": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/metrics", http.StatusFound) }, "redirects more than 3"},
+		"redirect round": {
+			func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/metrics", http.StatusFound) },
+			"redirects more than 3",
+		},
 		"redirect to others": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://169.254.169.254/", http.StatusFound)
 		}, "another origin"},
@@ -571,7 +586,10 @@ func TestBackoff(t *testing.T) {
 		s.pace(target, status, now)
 		got = append(got, target.until.Sub(now))
 	}
-	want := []time.Duration{15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute, 5 * time.Minute}
+	want := []time.Duration{
+		15 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute,
+		5 * time.Minute,
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -94,8 +94,9 @@ func (f *filtered) open(t testing.TB, w *warehouse.Warehouse) {
 	mux.Handle(svcv2connect.NewQueryServiceHandler(queries, chain.Options()...))
 	mux.Handle(svcv2connect.NewSqlServiceHandler(sqlapi.New(w, time.Now), chain.Options()...))
 	mux.Handle(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
-		Warehouse: w, Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now), Errors: errorevents.New(w, nil, time.Now),
-		Logs: ofLogs, Traces: ofTraces, Query: queries, Agents: agentsessions.New(w),
+		Warehouse: w, Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now),
+		Errors: errorevents.New(w, nil, time.Now),
+		Logs:   ofLogs, Traces: ofTraces, Query: queries, Agents: agentsessions.New(w),
 	}), chain.Options()...))
 	mux.Handle(svcv2connect.NewMetricsServiceHandler(metrics.New(w, e), chain.Options()...))
 	mux.Handle(svcv2connect.NewProductEventsServiceHandler(productevents.New(w), chain.Options()...))
@@ -287,7 +288,10 @@ func (f *filtered) ofSQL(t testing.TB, source, condition string) []string {
 // ofWidget reads a widget with a filter in text form.
 func (f *filtered) ofWidget(t testing.TB, visualization, shape, source, where string) *svcv2.WidgetData {
 	t.Helper()
-	draft := &svcv2.QueryDraft{Id: "a", Name: "A", DataSource: source, Aggregation: "count", WhereClause: &where, GroupBy: []string{"service.name"}}
+	draft := &svcv2.QueryDraft{
+		Id: "a", Name: "A", DataSource: source, Aggregation: "count", WhereClause: &where,
+		GroupBy: []string{"service.name"},
+	}
 	if source == metricSource {
 		draft.MetricName, draft.MetricType = new(metricName), &f.metric
 	}
@@ -528,7 +532,8 @@ func (f *filtered) checkTraces(t testing.TB, filters *svcv2.TraceFilters) int {
 	agree(t, "query_data", args, counts(f.matching(func(i item) bool { return i.spanMatches(part) })), f.ofQueryData(t, spanSource, args))
 	if args, part, ok := toSlowTraces(filters); ok {
 		args["limit"] = 100
-		agree(t, "find_slow_traces", args, ids(f.matching(func(i item) bool { return i.spanMatches(part) })), f.tracesOf(t, "find_slow_traces", args))
+		agree(t, "find_slow_traces", args, ids(f.matching(func(i item) bool { return i.spanMatches(part) })),
+			f.tracesOf(t, "find_slow_traces", args))
 	}
 	return len(want)
 }

@@ -64,7 +64,8 @@ func (f *filtered) checkEvents(t testing.TB, filters *svcv2.ProductEventFilters)
 	}))
 	agree(t, "the names", part, byName(matching(f.events, func(i item) bool { return i.eventMatches(part) })), ofNames(list.GetData()))
 	args, part := toEventQueryData(filters)
-	agree(t, "query_data", args, counts(matching(f.events, func(i item) bool { return i.eventMatches(part) })), f.ofQueryData(t, eventSource, args))
+	agree(t, "query_data", args, counts(matching(f.events, func(i item) bool { return i.eventMatches(part) })),
+		f.ofQueryData(t, eventSource, args))
 	return len(want)
 }
 

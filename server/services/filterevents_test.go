@@ -43,14 +43,16 @@ func (f *filtered) fillEvents(t testing.TB, w *warehouse.Warehouse, r *rand.Rand
 		}
 		at := start.Add(time.Duration(n) * 7 * time.Minute)
 		sessions = append(sessions, []any{
-			string(f.org), s.session, uint32(1), at, at.Add(time.Minute), s.visitor, s.user, s.service, s.host, s.page, s.country, s.referrer, s.campaign,
+			string(f.org), s.session, uint32(1), at, at.Add(time.Minute), s.visitor, s.user, s.service, s.host, s.page, s.country, s.referrer,
+			s.campaign,
 			s.device, s.fresh, failed, s.attributes, s.resource,
 		})
 	}
 	for n := range 60 {
 		i := item{
 			event: pick(r, eventNames()), kind: "custom", from: pick(r, []string{"browser", "server", "mobile"}), host: pick(r, append(hosts(), "")),
-			page: pick(r, append(paths(), "")), visitor: pick(r, []string{"", "", "v1", "v2", "v3"}), user: pick(r, []string{"", "", "", "ada", "Bob"}),
+			page: pick(r, append(paths(), "")), visitor: pick(r, []string{"", "", "v1", "v2", "v3"}),
+			user:  pick(r, []string{"", "", "", "ada", "Bob"}),
 			group: pick(r, []string{"", "acme"}), session: pick(r, append([]string{"", "unknown"}, sessionIDs(f.sessions)...)),
 			service: pick(r, services()), attributes: pairs(r, keys()), resource: pairs(r, resources()),
 		}
@@ -66,7 +68,8 @@ func (f *filtered) fillEvents(t testing.TB, w *warehouse.Warehouse, r *rand.Rand
 		i.id, i.environment = address(fmt.Sprint(n)), environmentOf(i.resource)
 		f.events = append(f.events, i)
 		events = append(events, []any{
-			string(f.org), i.event, start.Add(time.Duration(n)*170*time.Second + time.Duration(n)), i.kind, i.from, i.visitor, i.user, i.group, i.session,
+			string(f.org), i.event, start.Add(time.Duration(n)*170*time.Second + time.Duration(n)), i.kind, i.from, i.visitor, i.user, i.group,
+			i.session,
 			i.service, i.id, i.host, i.page, i.attributes, i.resource,
 		})
 	}
@@ -154,7 +157,8 @@ func (f *filtered) sessionMatches(s item, p *svcv2.ProductFilters) bool {
 func randomEventFilters(r *rand.Rand, events []item) *svcv2.ProductEventFilters {
 	session := pick(r, events).session
 	f := &svcv2.ProductEventFilters{
-		Kind: sometimes(r, "custom", "navigation"), Source: sometimes(r, "browser", "server"), Search: sometimes(r, "ORDER", "GRÖSSE", "g", "sign"),
+		Kind: sometimes(r, "custom", "navigation"), Source: sometimes(r, "browser", "server"),
+		Search: sometimes(r, "ORDER", "GRÖSSE", "g", "sign"),
 		UserId: sometimes(r, "ada", ""), VisitorId: sometimes(r, "v1", ""), GroupId: sometimes(r, "acme", ""),
 		SessionId: sometimes(r, session, publicid.EncodeText(publicid.SessionReplay, session)), ServiceName: sometimes(r, services()...),
 		Host: sometimes(r, "shop.example", "WWW.Example", ""), PagePath: sometimes(r, "/cart", "/"), Attributes: randomAttributes(r, keys()),
@@ -168,8 +172,10 @@ func randomEventFilters(r *rand.Rand, events []item) *svcv2.ProductEventFilters 
 
 func randomProductFilters(r *rand.Rand) *svcv2.ProductFilters {
 	return &svcv2.ProductFilters{
-		Host: sometimes(r, "shop.example", "WWW.Example"), PagePath: sometimes(r, "/cart", "/Cart"), ReferrerHost: sometimes(r, "news.example", ""),
-		Country: sometimes(r, "DE", ""), UtmSource: sometimes(r, "mail", ""), DeviceType: sometimes(r, "mobile"), VisitorType: sometimes(r, "new", "returning"),
+		Host: sometimes(r, "shop.example", "WWW.Example"), PagePath: sometimes(r, "/cart", "/Cart"),
+		ReferrerHost: sometimes(r, "news.example", ""),
+		Country:      sometimes(r, "DE", ""), UtmSource: sometimes(r, "mail", ""), DeviceType: sometimes(r, "mobile"),
+		VisitorType: sometimes(r, "new", "returning"),
 	}
 }
 

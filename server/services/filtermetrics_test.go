@@ -37,7 +37,8 @@ func (f *filtered) fillPoints(t testing.TB, w *warehouse.Warehouse) {
 		for n, i := range f.items {
 			at := f.start.AsTime().Add(time.Duration(n)*170*time.Second + time.Duration(n))
 			row := []any{
-				string(f.org), metricName, i.service, i.namespace, i.environment, uint64(n + 1), at.Add(-time.Second), at, i.id, i.resource, i.attributes,
+				string(f.org), metricName, i.service, i.namespace, i.environment, uint64(n + 1), at.Add(-time.Second), at, i.id, i.resource,
+				i.attributes,
 			}
 			temporality := []string{"Delta", "Cumulative"}[n%2]
 			switch kind {

@@ -160,7 +160,8 @@ func (i item) recordMatches(f *svcv2.LogFilters) bool {
 		is(f.DeploymentEnvironment, i.environment) &&
 		is(f.ServiceNamespace, i.namespace) && (f.Severity == nil || strings.EqualFold(strings.TrimSpace(f.GetSeverity()), i.severity)) &&
 		(f.BodySearch == nil || contains(i.body, f.GetBodySearch())) &&
-		(f.GetMinimumSeverity() == 0 || i.number >= int(f.GetMinimumSeverity()) || i.number == 0 && numberOf(i.severity) >= f.GetMinimumSeverity()) &&
+		(f.GetMinimumSeverity() == 0 || i.number >= int(f.GetMinimumSeverity()) || i.number == 0 &&
+			numberOf(i.severity) >= f.GetMinimumSeverity()) &&
 		allHold(i.attributes, f.GetAttributes()) && allHold(i.resource, f.GetResourceAttributes())
 }
 

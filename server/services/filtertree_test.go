@@ -70,8 +70,8 @@ func fieldNames(source string) []string {
 	}
 	switch source {
 	case eventSource:
-		return append(names, "deployment.commit_sha", "commit_sha", "event.name", "event_name", "event.kind", "source", "host", "page.path", "path",
-			"visitor.id", "visitor", "user.id", "user", "group.id", "session.id", "person", "known.user", "known.visitor")
+		return append(names, "deployment.commit_sha", "commit_sha", "event.name", "event_name", "event.kind", "source", "host", "page.path",
+			"path", "visitor.id", "visitor", "user.id", "user", "group.id", "session.id", "person", "known.user", "known.visitor")
 	case sessionSource:
 		return append(names, "session.id", "visitor.id", "user.id", "host", "entry.path", "country", "referrer.host", "utm.source", "device.type",
 			"visitor.is_new", "has_error")
@@ -83,8 +83,8 @@ func fieldNames(source string) []string {
 	case logSource:
 		return append(names, "trace.id", "span.id", "severity", "level", "severity_number", "body", "message")
 	}
-	return append(names, "trace.id", "span.id", "span.name", "status.code", "status", "http.method", "http.request.method", "http.route", "http.status_code",
-		"duration", "duration_ms",
+	return append(names, "trace.id", "span.id", "span.name", "status.code", "status", "http.method", "http.request.method", "http.route",
+		"http.status_code", "duration", "duration_ms",
 		"has_error", "root_only")
 }
 
@@ -108,8 +108,9 @@ func (i item) value(name string) stored {
 		"deployment.commit_sha": cmp.Or(i.resource["deployment.commit_sha"], i.resource["vcs.ref.head.revision"]),
 		"trace.id":              i.id, "span.id": i.spanID, "span.name": i.name, "status.code": i.status,
 		"http.method": i.method, "http.route": i.route, "severity": i.severity, "body": i.body,
-		"event.name": i.event, "event.kind": i.kind, "source": i.from, "host": i.host, "page.path": i.page, "entry.path": i.page, "visitor.id": i.visitor,
-		"user.id": i.user, "group.id": i.group, "session.id": i.session, "person": i.person, "known.user": i.knownUser,
+		"event.name": i.event, "event.kind": i.kind, "source": i.from, "host": i.host, "page.path": i.page, "entry.path": i.page,
+		"visitor.id": i.visitor,
+		"user.id":    i.user, "group.id": i.group, "session.id": i.session, "person": i.person, "known.user": i.knownUser,
 		"known.visitor": i.knownVisitor, "country": i.country, "referrer.host": i.referrer, "utm.source": i.campaign, "device.type": i.device,
 	}
 	name = canonical(name)
@@ -340,8 +341,10 @@ func (t tree) text(r *rand.Rand) string {
 		field = scope + "." + quoted(key)
 	}
 	op := pick(r, map[string][]string{
-		"=": {"=", "=="}, "!=": {"!=", "<>"}, "!contains": {"!contains", "NOT contains"}, "!exists": {"! exists", "not exists"}, "!in": {"!in", "NOT IN"},
-		"contains": {"contains", "CONTAINS"}, "exists": {"exists", "Exists"}, "in": {"in", "IN"}, ">": {">"}, ">=": {">="}, "<": {"<"}, "<=": {"<="},
+		"=": {"=", "=="}, "!=": {"!=", "<>"}, "!contains": {"!contains", "NOT contains"}, "!exists": {"! exists", "not exists"},
+		"!in":      {"!in", "NOT IN"},
+		"contains": {"contains", "CONTAINS"}, "exists": {"exists", "Exists"}, "in": {"in", "IN"}, ">": {">"}, ">=": {">="}, "<": {"<"},
+		"<=": {"<="},
 	}[t.op])
 	var list []string
 	for _, v := range t.values {
@@ -394,9 +397,11 @@ func (t tree) condition(source, op string) string {
 	column := map[string]string{
 		"service.name": "ServiceName", "service.namespace": "ServiceNamespace", "deployment.environment": "Environment", "trace.id": "TraceId",
 		"span.id": "SpanId", "span.name": "SpanName", "status.code": "StatusCode", "http.method": "HttpMethod", "http.route": "HttpRoute",
-		"severity": "SeverityText", "body": "Body", "http.status_code": "HttpStatusCode", "severity_number": "SeverityNumber", "duration": "DurationNano / 1e6",
-		"deployment.commit_sha": "if(ResourceAttributes['deployment.commit_sha'] != '', ResourceAttributes['deployment.commit_sha'], ResourceAttributes['vcs.ref.head.revision'])",
-		"has_error":             "HasError", "root_only": "ParentSpanId = ''",
+		"severity": "SeverityText", "body": "Body", "http.status_code": "HttpStatusCode", "severity_number": "SeverityNumber",
+		"duration": "DurationNano / 1e6",
+		"deployment.commit_sha": "if(ResourceAttributes['deployment.commit_sha'] != '', ResourceAttributes['deployment.commit_sha'], " +
+			"ResourceAttributes['vcs.ref.head.revision'])",
+		"has_error": "HasError", "root_only": "ParentSpanId = ''",
 		"event.name": "Name", "event.kind": "Kind", "source": "Source", "host": "Host", "page.path": "PagePath", "visitor.id": "VisitorId",
 		"user.id": "UserId", "group.id": "GroupId", "session.id": "SessionId",
 	}[canonical(t.field)]

@@ -77,7 +77,10 @@ func BenchmarkScale(b *testing.B) {
 	start := end.Add(-24 * time.Hour)
 	const batch = 250_000
 	for from := 0; from < rows; from += batch {
-		for sql, step := range map[string]time.Duration{scaleSpans: 24 * time.Hour / time.Duration(rows/8+1), scaleLogs: 24 * time.Hour / time.Duration(rows+1)} {
+		for sql, step := range map[string]time.Duration{
+			scaleSpans: 24 * time.Hour / time.Duration(rows/8+1),
+			scaleLogs:  24 * time.Hour / time.Duration(rows+1),
+		} {
 			if err := e.Exec(b.Context(), fmt.Sprintf(sql, start.UnixNano(), step.Nanoseconds(), from, min(batch, rows-from))); err != nil {
 				b.Fatal(err)
 			}

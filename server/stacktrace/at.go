@@ -164,7 +164,8 @@ func v8(s string) (Frame, bool) {
 	file, line, column, ok := location(f.File)
 	if !ok {
 		switch {
-		case f.File == "<anonymous>", f.File == "native", f.File == "native code", f.File == "address at native", strings.HasPrefix(f.File, "index "):
+		case f.File == "<anonymous>", f.File == "native", f.File == "native code", f.File == "address at native",
+			strings.HasPrefix(f.File, "index "):
 			return f, true
 		}
 		return f, false

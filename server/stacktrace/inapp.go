@@ -103,7 +103,8 @@ func javaLibrary(module, function string) bool {
 // generated reports classes that frameworks or the virtual machine make: proxies, lambdas, accessors. Some virtual machines hide them.
 func generated(module, function string) bool {
 	// "$$anonfun$receive$1" and "$$anon$2" of Scala are functions and classes that a person wrote.
-	return strings.Contains(module, "$$") && !strings.Contains(module, "$$anon") || strings.Contains(module, "$Proxy") || strings.HasPrefix(function, "access$") ||
+	return strings.Contains(module, "$$") && !strings.Contains(module, "$$anon") || strings.Contains(module, "$Proxy") ||
+		strings.HasPrefix(function, "access$") ||
 		strings.HasPrefix(module, "_COROUTINE")
 }
 
@@ -113,7 +114,8 @@ func dotnetLibrary(module, function string) bool {
 	case "System", "Microsoft", "Npgsql", "Newtonsoft", "Grpc", "OpenTelemetry", "MediatR", "Polly", "Dapper", "StackExchange", "AutoMapper",
 		"Serilog", "Autofac", "Castle", "Hangfire", "MassTransit", "FluentValidation", "Swashbuckle", "MongoDB", "RabbitMQ", "MySql",
 		"MySqlConnector", "Azure", "Amazon", "Google", "Elastic", "Elasticsearch", "Confluent", "Quartz", "NServiceBus", "Refit", "RestSharp",
-		"Oracle", "NLog", "Moq", "Xunit", "NUnit", "Internal", "Interop", "Mono", "Java", "Android", "Xamarin", "Foundation", "UIKit", "Wolverine",
+		"Oracle", "NLog", "Moq", "Xunit", "NUnit", "Internal", "Interop", "Mono", "Java", "Android", "Xamarin", "Foundation", "UIKit",
+		"Wolverine",
 		"HotChocolate", "Orleans", "Akka", "FSharp", "Giraffe", "NHibernate", "Rebus", "Marten", "Stripe":
 		return true
 	case "":
@@ -171,7 +173,10 @@ func scriptLibrary(file, function string) bool {
 		return true
 	}
 	name := file[strings.LastIndexByte(file, '/')+1:]
-	for _, prefix := range [...]string{"vendor", "vendors", "chunk-vendors", "polyfills", "framework", "zone", "jquery", "react-dom", "webpack-runtime"} {
+	for _, prefix := range [...]string{
+		"vendor", "vendors", "chunk-vendors", "polyfills", "framework", "zone", "jquery", "react-dom",
+		"webpack-runtime",
+	} {
 		if strings.HasPrefix(name, prefix) && len(name) > len(prefix) && !isLetter(name[len(prefix)]) {
 			return true
 		}
@@ -253,7 +258,8 @@ func rustLibrary(module, function, file string) bool {
 		}
 	}
 	switch first {
-	case "core", "std", "alloc", "tokio", "hyper", "hyper_util", "tower", "tower_http", "tower_service", "axum", "axum_core", "actix_web", "actix_http",
+	case "core", "std", "alloc", "tokio", "hyper", "hyper_util", "tower", "tower_http", "tower_service", "axum", "axum_core", "actix_web",
+		"actix_http",
 		"actix_rt", "actix_server", "actix_service", "rocket", "warp", "tonic", "futures", "futures_util", "futures_core", "tracing",
 		"tracing_core", "tracing_subscriber", "tracing_opentelemetry", "opentelemetry", "opentelemetry_sdk", "anyhow", "eyre", "color_eyre",
 		"sqlx", "sqlx_core", "sqlx_postgres", "diesel", "serde", "serde_json", "reqwest", "rayon", "rayon_core", "crossbeam", "backtrace",
@@ -267,7 +273,8 @@ func rustLibrary(module, function, file string) bool {
 // elixirLibrary reports applications of the runtime and well-known libraries, as their frames have no folder.
 func elixirLibrary(app string) bool {
 	switch app {
-	case "elixir", "stdlib", "kernel", "erts", "ssl", "crypto", "inets", "logger", "ex_unit", "mix", "iex", "eex", "compiler", "mnesia", "phoenix",
+	case "elixir", "stdlib", "kernel", "erts", "ssl", "crypto", "inets", "logger", "ex_unit", "mix", "iex", "eex", "compiler", "mnesia",
+		"phoenix",
 		"phoenix_live_view", "phoenix_pubsub", "phoenix_html", "phoenix_ecto", "phoenix_template", "plug", "plug_cowboy", "plug_crypto", "ecto",
 		"ecto_sql", "db_connection", "postgrex", "myxql", "cowboy", "cowlib", "ranch", "bandit", "thousand_island", "telemetry", "opentelemetry",
 		"opentelemetry_api", "opentelemetry_phoenix", "jason", "poison", "oban", "broadway", "gen_stage", "finch", "mint", "tesla", "hackney",
@@ -280,7 +287,8 @@ func elixirLibrary(app string) bool {
 // elixirRuntime reports modules of Erlang and Elixir for frames that name no application.
 func elixirRuntime(module, file string) bool {
 	switch module {
-	case "gen_server", "gen_statem", "gen_event", "gen", "proc_lib", "supervisor", "application", "lists", "maps", "erlang", "ets", "dict", "timer",
+	case "gen_server", "gen_statem", "gen_event", "gen", "proc_lib", "supervisor", "application", "lists", "maps", "erlang", "ets", "dict",
+		"timer",
 		"cowboy_handler", "cowboy_stream_h", "cowboy_http", "cowboy_http2", "elixir_compiler", "erl_eval", "code", "init", "io", "io_lib",
 		"Enum", "Stream", "Task", "Task.Supervised", "GenServer", "Agent", "Map", "Keyword", "String", "Kernel", "Process", "Integer", "List":
 		return true
@@ -298,8 +306,10 @@ func swiftLibrary(image, function string) bool {
 		return true
 	}
 	switch image {
-	case "UIKit", "UIKitCore", "Foundation", "CoreFoundation", "SwiftUI", "Combine", "GraphicsServices", "QuartzCore", "CFNetwork", "AppKit", "dyld",
-		"CoreData", "AttributeGraph", "XCTest", "JavaScriptCore", "WebKit", "AVFoundation", "CoreLocation", "Metal", "Alamofire", "OpenTelemetrySdk",
+	case "UIKit", "UIKitCore", "Foundation", "CoreFoundation", "SwiftUI", "Combine", "GraphicsServices", "QuartzCore", "CFNetwork", "AppKit",
+		"dyld",
+		"CoreData", "AttributeGraph", "XCTest", "JavaScriptCore", "WebKit", "AVFoundation", "CoreLocation", "Metal", "Alamofire",
+		"OpenTelemetrySdk",
 		"OpenTelemetryApi", "NIOCore", "NIOPosix", "Vapor", "RxSwift":
 		return true
 	}
@@ -319,7 +329,8 @@ func dartLibrary(file string) bool {
 	switch name {
 	case "flutter", "flutter_test", "http", "dio", "provider", "bloc", "flutter_bloc", "riverpod", "flutter_riverpod", "async", "collection",
 		"stream_channel", "stack_trace", "test_api", "test", "test_core", "shelf", "shelf_router", "grpc", "rxdart", "get", "hive", "sqflite",
-		"firebase_core", "cloud_firestore", "opentelemetry", "go_router", "get_it", "json_annotation", "meta", "path", "web", "web_socket_channel":
+		"firebase_core", "cloud_firestore", "opentelemetry", "go_router", "get_it", "json_annotation", "meta", "path", "web",
+		"web_socket_channel":
 		return true
 	}
 	return false

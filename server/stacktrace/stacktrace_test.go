@@ -44,7 +44,8 @@ func check(t *testing.T, text, message, want string) {
 }
 
 func TestUnknown(t *testing.T) {
-	check(t, "  main src/a.foo:12\n  run (src/b.foo:3)\nno frame\n at 12:30 o'clock", "", "cause\nunknown  main src/a.foo:12\nunknown  run src/b.foo:3")
+	check(t, "  main src/a.foo:12\n  run (src/b.foo:3)\nno frame\n at 12:30 o'clock", "",
+		"cause\nunknown  main src/a.foo:12\nunknown  run src/b.foo:3")
 }
 
 // The lines of the message are no frames, even if they look like frames.
@@ -81,10 +82,13 @@ func TestNoAllocation(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
 		"A: a ---> B: b\n   at C.D(E f) in /g.cs:line 1\n   --- End of inner exception stack trace ---\n   at H.I()\n",
-		"Traceback (most recent call last):\n  File \"/a.py\", line 1, in b\nC: d\n\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n",
+		"Traceback (most recent call last):\n  File \"/a.py\", line 1, in b\nC: d\n\nDuring handling of the above exception, another exception " +
+			"occurred:\n\nTraceback (most recent call last):\n",
 		"goroutine 1 [running]:\nmain.a(0x1)\n\t/b.go:1 +0x2\n", "#0 /a.php(1): B->c(1)\n#1 {main}\n\nNext D: e in /f.php:2\n#0 /g.php(1): h()\n",
-		"   0: a::b::h0123456789abcdef\n             at ./c.rs:1:2\n", "[{a,b,1,[{file,\"c.erl\"},{line,2}]}]", "  + Exception Group Traceback (most recent call last):\n  +-+--- 1 ---\n    | A: b",
-		"x@https://a.example/b.js:1:2\n", "1 a 0x1 b + 2 (c.swift:3)\n", "a.rb:1:in 'B#c': d (E)\n", "#0 a (package:b/c.dart:1:2)", "    (a 1.0) lib/b.ex:1: C.d/2\n", "\tat a.B.c(D.java:1)\nCaused by: e.F: g\n",
+		"   0: a::b::h0123456789abcdef\n             at ./c.rs:1:2\n", "[{a,b,1,[{file,\"c.erl\"},{line,2}]}]",
+		"  + Exception Group Traceback (most recent call last):\n  +-+--- 1 ---\n    | A: b",
+		"x@https://a.example/b.js:1:2\n", "1 a 0x1 b + 2 (c.swift:3)\n", "a.rb:1:in 'B#c': d (E)\n", "#0 a (package:b/c.dart:1:2)",
+		"    (a 1.0) lib/b.ex:1: C.d/2\n", "\tat a.B.c(D.java:1)\nCaused by: e.F: g\n",
 	} {
 		f.Add(text, "message\nof two lines")
 	}

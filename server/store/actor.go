@@ -31,9 +31,10 @@ func (s *Store) EnsureActor(ctx context.Context, org principal.OrgID, in IssueAc
 		if in.User != "" {
 			create.SetUserID(string(in.User))
 		}
-		err = create.OnConflict(entsql.ConflictColumns(issueactor.FieldOrgID, issueactor.FieldName), entsql.ResolveWith(func(u *entsql.UpdateSet) {
-			u.SetExcluded(issueactor.FieldLastActiveAt)
-		})).Exec(ctx)
+		err = create.OnConflict(entsql.ConflictColumns(issueactor.FieldOrgID, issueactor.FieldName),
+			entsql.ResolveWith(func(u *entsql.UpdateSet) {
+				u.SetExcluded(issueactor.FieldLastActiveAt)
+			})).Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -175,9 +175,10 @@ func (s *Store) setAlertState(
 	}
 	return tx.AlertRuleState.Create().SetID(id).SetOrgID(string(org)).SetRuleID(rule).SetGroupKey(group).SetState(state).
 		SetUpdatedAt(s.stamp()).
-		OnConflict(entsql.ConflictColumns(alertrulestate.FieldRuleID, alertrulestate.FieldGroupKey), entsql.ResolveWith(func(u *entsql.UpdateSet) {
-			u.SetExcluded(alertrulestate.FieldState).SetExcluded(alertrulestate.FieldUpdatedAt)
-		})).Exec(ctx)
+		OnConflict(entsql.ConflictColumns(alertrulestate.FieldRuleID, alertrulestate.FieldGroupKey),
+			entsql.ResolveWith(func(u *entsql.UpdateSet) {
+				u.SetExcluded(alertrulestate.FieldState).SetExcluded(alertrulestate.FieldUpdatedAt)
+			})).Exec(ctx)
 }
 
 func updateIncident(ctx context.Context, tx *ent.Tx, org principal.OrgID, in *AlertIncident) error {

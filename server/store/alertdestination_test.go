@@ -58,7 +58,8 @@ func TestDestinationInUse(t *testing.T) {
 	if _, err := s.GetAlertDestination(ctx, org, d.ID); err != nil {
 		t.Errorf("it is gone: %v", err)
 	}
-	if entries, err := s.ListAuditLogEntries(ctx, org, AuditFilter{Action: "alert_destination.deleted"}, 0, 1); err != nil || len(entries) != 0 {
+	if entries, err := s.ListAuditLogEntries(ctx, org, AuditFilter{Action: "alert_destination.deleted"}, 0, 1); err != nil ||
+		len(entries) != 0 {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
 	if err := s.RecordDestinationTest(ctx, org, d.ID, time.Now(), ""); err != nil {

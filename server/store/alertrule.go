@@ -311,8 +311,9 @@ const SubjectFarewell = "alert farewell"
 
 func (r *AlertRule) auditFields() map[string]any {
 	fields := map[string]any{
-		"name": r.Name, "enabled": r.Enabled, "severity": r.Severity, "service_names": r.ServiceNames, "exclude_service_names": r.ExcludeServiceNames,
-		"environments": r.Environments, "tags": r.Tags, "group_by": r.GroupBy, "signal_type": r.SignalType, "comparator": r.Comparator,
+		"name": r.Name, "enabled": r.Enabled, "severity": r.Severity, "service_names": r.ServiceNames,
+		"exclude_service_names": r.ExcludeServiceNames,
+		"environments":          r.Environments, "tags": r.Tags, "group_by": r.GroupBy, "signal_type": r.SignalType, "comparator": r.Comparator,
 		"threshold": r.Threshold, "window_minutes": r.WindowMinutes, "minimum_sample_count": r.MinimumSampleCount,
 		"consecutive_breaches_required": r.ConsecutiveBreachesRequired, "consecutive_healthy_required": r.ConsecutiveHealthyRequired,
 		"renotify_interval_minutes": r.RenotifyIntervalMinutes, "alert_on_no_data": r.AlertOnNoData, "destination_ids": r.DestinationIds,

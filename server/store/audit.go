@@ -256,7 +256,8 @@ func (s *Store) ListAuditLogEntries(ctx context.Context, org principal.OrgID, f 
 			ID: r.ID, Action: r.Action, Outcome: string(r.Outcome), DenialReason: r.DenialReason,
 			ActorType: string(r.ActorType), ActorID: r.ActorID, ActorName: r.ActorName, AffectedUser: r.AffectedUser,
 			Source: string(r.Source), ResourceType: r.ResourceType, ResourceID: r.ResourceID, Changes: r.Changes, Metadata: r.Metadata,
-			RequestID: r.RequestID, OriginIP: r.OriginIP, OriginCountry: r.OriginCountry, UserAgent: r.UserAgent, OccurredAt: utc(r.OccurredAt), RecordedAt: utc(r.RecordedAt),
+			RequestID: r.RequestID, OriginIP: r.OriginIP, OriginCountry: r.OriginCountry, UserAgent: r.UserAgent, OccurredAt: utc(r.OccurredAt),
+			RecordedAt: utc(r.RecordedAt),
 		}
 		if url, ok := avatars[out[i].user()]; ok {
 			out[i].ActorAvatarURL = &url

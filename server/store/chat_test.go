@@ -52,8 +52,9 @@ func newChatBench(t *testing.T, s *Store) *chatBench {
 func (b *chatBench) connect(org principal.OrgID) IntegrationConnection {
 	b.t.Helper()
 	c, err := b.ConnectIntegration(b.t.Context(), org, NewIntegration{
-		Provider: "slack", BaseURL: "https://slack.example", ExternalID: "T1", Name: "Acme", ConnectedBy: b.admin, Settings: json.RawMessage("{}"),
-		Seal: func(uuid.UUID) []byte { return []byte("x") }, Same: func(json.RawMessage) bool { return false },
+		Provider: "slack", BaseURL: "https://slack.example", ExternalID: "T1", Name: "Acme", ConnectedBy: b.admin,
+		Settings: json.RawMessage("{}"),
+		Seal:     func(uuid.UUID) []byte { return []byte("x") }, Same: func(json.RawMessage) bool { return false },
 		Keep: func(before, _ json.RawMessage) (json.RawMessage, error) { return before, nil },
 	})
 	if err != nil {
@@ -105,12 +106,21 @@ func TestWebhookPause(t *testing.T) {
 			read, fails, due *time.Time
 			least, most      time.Duration
 		}{
-			"never read":                  {pause: time.Minute, due: ago(-time.Hour), least: 0, most: 10 * time.Second},
-			"read long ago":               {pause: time.Minute, read: ago(time.Hour), due: ago(-time.Hour), least: 0, most: 10 * time.Second},
-			"read just now":               {pause: time.Minute, read: ago(20 * time.Second), due: ago(-time.Hour), least: 40 * time.Second, most: 40 * time.Second},
-			"read just now, without":      {read: ago(20 * time.Second), due: ago(-time.Hour), least: 0, most: 10 * time.Second},
-			"fails, tried in 30 seconds":  {pause: time.Minute, fails: ago(time.Hour), due: ago(-30 * time.Second), least: 30 * time.Second, most: 30 * time.Second},
-			"fails, tried in 15 minutes":  {pause: time.Minute, fails: ago(time.Hour), due: ago(-15 * time.Minute), least: 59 * time.Second, most: 70 * time.Second},
+			"never read":    {pause: time.Minute, due: ago(-time.Hour), least: 0, most: 10 * time.Second},
+			"read long ago": {pause: time.Minute, read: ago(time.Hour), due: ago(-time.Hour), least: 0, most: 10 * time.Second},
+			"read just now": {
+				pause: time.Minute, read: ago(20 * time.Second), due: ago(-time.Hour), least: 40 * time.Second,
+				most: 40 * time.Second,
+			},
+			"read just now, without": {read: ago(20 * time.Second), due: ago(-time.Hour), least: 0, most: 10 * time.Second},
+			"fails, tried in 30 seconds": {
+				pause: time.Minute, fails: ago(time.Hour), due: ago(-30 * time.Second), least: 30 * time.Second,
+				most: 30 * time.Second,
+			},
+			"fails, tried in 15 minutes": {
+				pause: time.Minute, fails: ago(time.Hour), due: ago(-15 * time.Minute), least: 59 * time.Second,
+				most: 70 * time.Second,
+			},
 			"fails, and is tried already": {pause: time.Minute, fails: ago(time.Hour), due: ago(time.Second), least: 0, most: 10 * time.Second},
 		} {
 			row, err := s.GetIntegrationConnection(t.Context(), b.org, b.of.ID)

@@ -48,7 +48,8 @@ func TestChoicesAreThoseOfTheContract(t *testing.T) {
 	} {
 		f := tc.message.ProtoReflect().Descriptor().Fields().ByName(tc.field)
 		allowed, shown := contract.Choices(f)
-		if len(allowed)+len(shown) == 0 || len(allowed) > 0 && !slices.Equal(allowed, tc.want) || len(shown) > 0 && !slices.Equal(shown, tc.want) {
+		if len(allowed)+len(shown) == 0 || len(allowed) > 0 && !slices.Equal(allowed, tc.want) || len(shown) > 0 &&
+			!slices.Equal(shown, tc.want) {
 			t.Errorf("%s allows %q and shows %q, the store has %q", f.FullName(), allowed, shown, tc.want)
 		}
 	}

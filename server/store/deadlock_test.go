@@ -23,7 +23,10 @@ func TestDeadlock(t *testing.T) {
 	org := made.Organization.ID
 	var ids [2]uuid.UUID
 	for i := range ids {
-		d, _, err := s.CreateDashboard(ctx, org, made.Admin.ID, store.DashboardChange{Name: "d", Definition: json.RawMessage("{}"), Kind: "created", Action: "created"})
+		d, _, err := s.CreateDashboard(ctx, org, made.Admin.ID, store.DashboardChange{
+			Name: "d", Definition: json.RawMessage("{}"),
+			Kind: "created", Action: "created",
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -198,7 +198,9 @@ func (s *Store) ErrorIssue(ctx context.Context, org principal.OrgID, id uuid.UUI
 const maxMerges = 8
 
 // ErrorIssueFingerprints returns the fingerprints of an issue, the most frequent first.
-func (s *Store) ErrorIssueFingerprints(ctx context.Context, org principal.OrgID, issue uuid.UUID, limit int) ([]ErrorIssueFingerprint, error) {
+func (s *Store) ErrorIssueFingerprints(ctx context.Context, org principal.OrgID, issue uuid.UUID,
+	limit int,
+) ([]ErrorIssueFingerprint, error) {
 	rows, err := s.read.ErrorIssueFingerprint.Query().
 		Where(errorissuefingerprint.OrgID(string(org)), errorissuefingerprint.IssueID(issue)).
 		Order(errorissuefingerprint.ByOccurrenceCount(entsql.OrderDesc()), errorissuefingerprint.ByID()).Limit(limit).All(ctx)

@@ -67,7 +67,10 @@ func organization(t *testing.T, s *store.Store) store.CreatedOrganization {
 	t.Helper()
 	out, err := s.CreateOrganization(t.Context(), store.NewOrganization{
 		Name: "one", Admin: &store.NewUser{Email: "a@example.com"},
-		IngestKeys: &store.DefaultIngestKeys{Public: store.Secret{Hash: "public", Prefix: "p"}, Private: store.Secret{Hash: "private", Prefix: "p"}},
+		IngestKeys: &store.DefaultIngestKeys{
+			Public:  store.Secret{Hash: "public", Prefix: "p"},
+			Private: store.Secret{Hash: "private", Prefix: "p"},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -84,13 +87,17 @@ func TestFeedSQLite(t *testing.T) {
 	h := listen(t, server)
 	h.silent(t, 300*time.Millisecond)
 	for i := range 3 {
-		if _, err := admin.RollDefaultIngestKey(t.Context(), org.Organization.ID, store.IngestKeyPublic, store.Secret{Hash: string(rune('a' + i)), Prefix: "p"}); err != nil {
+		if _, err := admin.RollDefaultIngestKey(t.Context(), org.Organization.ID, store.IngestKeyPublic,
+			store.Secret{Hash: string(rune('a' + i)), Prefix: "p"}); err != nil {
 			t.Fatal(err)
 		}
 		took := h.await(t, "the other's roll", func(c store.Change) bool { return c == store.Change{Subject: store.SubjectAny} })
 		t.Logf("heard after %s", took.Round(time.Millisecond))
 	}
-	if err := server.AddIngestUsage(t.Context(), []store.UsageDelta{{Org: org.Organization.ID, Day: time.Now(), Signal: "logs", KeyID: "k"}}); err != nil {
+	if err := server.AddIngestUsage(t.Context(), []store.UsageDelta{{
+		Org: org.Organization.ID, Day: time.Now(), Signal: "logs",
+		KeyID: "k",
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	h.silent(t, 300*time.Millisecond)
@@ -109,7 +116,8 @@ func TestFeedPostgres(t *testing.T) {
 
 	for i := range 3 {
 		old := []string{"public", "a", "b"}[i]
-		if _, err := admin.RollDefaultIngestKey(t.Context(), id, store.IngestKeyPublic, store.Secret{Hash: string(rune('a' + i)), Prefix: "p"}); err != nil {
+		if _, err := admin.RollDefaultIngestKey(t.Context(), id, store.IngestKeyPublic,
+			store.Secret{Hash: string(rune('a' + i)), Prefix: "p"}); err != nil {
 			t.Fatal(err)
 		}
 		want := store.Change{Subject: store.SubjectIngestKey, Org: id, Hash: old, Gone: true}

@@ -48,7 +48,9 @@ func (r *Investigation) valid() error {
 }
 
 // CreateInvestigation starts an investigation. ErrInvalid: see InvalidError.
-func (s *Store) CreateInvestigation(ctx context.Context, org principal.OrgID, by principal.UserID, in Investigation) (Investigation, error) {
+func (s *Store) CreateInvestigation(ctx context.Context, org principal.OrgID, by principal.UserID,
+	in Investigation,
+) (Investigation, error) {
 	in.Org, in.CreatedBy, in.Status, in.Findings = org, by, InvestigationStatuses()[0], []InvestigationFinding{}
 	if err := in.valid(); err != nil {
 		return Investigation{}, err
@@ -86,7 +88,9 @@ func (s *Store) EditInvestigation(ctx context.Context, org principal.OrgID, id u
 }
 
 // AddFinding adds a finding. ErrInvalid: the finding breaks a rule, or there are too many.
-func (s *Store) AddFinding(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID, f InvestigationFinding) (Investigation, error) {
+func (s *Store) AddFinding(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
+	f InvestigationFinding,
+) (Investigation, error) {
 	var c checker
 	f.Text = strings.TrimSpace(f.Text)
 	if f.Text == "" {

@@ -114,7 +114,8 @@ func (s *Store) AcceptInvitation(ctx context.Context, inv Invitation, id princip
 		}
 		now := s.stamp()
 		n, err := tx.Invitation.Update().Where(
-			invitation.ID(inv.ID), invitation.OrgID(string(inv.Org)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil(), invitation.ExpiresAtGT(now),
+			invitation.ID(inv.ID), invitation.OrgID(string(inv.Org)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil(),
+			invitation.ExpiresAtGT(now),
 		).SetAcceptedAt(now).Save(ctx)
 		if err := affected("accept invitation", n, err); err != nil {
 			return Change{}, err

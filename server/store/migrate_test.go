@@ -84,7 +84,8 @@ func testMigrateTo(t *testing.T, open func() *Store) {
 		t.Errorf("newer database: %v", err)
 	}
 	// The file was edited after it was applied.
-	if err := s.migrateTo(t.Context(), load(t, step1+" ", step2)); !errors.Is(err, ErrChangedMigration) || !strings.Contains(err.Error(), "0001_step.sql") {
+	if err := s.migrateTo(t.Context(), load(t, step1+" ", step2)); !errors.Is(err, ErrChangedMigration) ||
+		!strings.Contains(err.Error(), "0001_step.sql") {
 		t.Errorf("changed migration: %v", err)
 	}
 }
@@ -141,7 +142,8 @@ func TestMigrationReplacesTable(t *testing.T) {
 	if n := count(t, s, "b"); n != 1 {
 		t.Errorf("%d rows that refer to the replaced table, want 1", n)
 	}
-	if err := s.migrateTo(t.Context(), load(t, tables, replace, breaks)); err == nil || !strings.Contains(err.Error(), "rows of the table b refer") {
+	if err := s.migrateTo(t.Context(), load(t, tables, replace, breaks)); err == nil ||
+		!strings.Contains(err.Error(), "rows of the table b refer") {
 		t.Errorf("a migration that breaks a reference: %v", err)
 	}
 	if n := count(t, s, "a"); n != 1 {
@@ -234,7 +236,10 @@ func BenchmarkApiKeyByHash(b *testing.B) {
 	}
 	defer func() { _ = s.Close() }()
 	out, err := s.CreateOrganization(b.Context(), NewOrganization{
-		Name: "n", Admin: &NewUser{Email: "a@example.com"}, ApiKey: &NewApiKey{Name: "k", Kind: ApiKeyStandard, Secret: Secret{Hash: "h", Prefix: "p"}},
+		Name: "n", Admin: &NewUser{Email: "a@example.com"}, ApiKey: &NewApiKey{
+			Name: "k", Kind: ApiKeyStandard,
+			Secret: Secret{Hash: "h", Prefix: "p"},
+		},
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -37,7 +37,8 @@ func TestNewMigration(t *testing.T) {
 	for _, table := range migrate.Tables {
 		for _, key := range table.ForeignKeys {
 			if len(key.Symbol) > 63 {
-				t.Errorf("the foreign key %s of %s is longer than PostgreSQL allows: give its edge a StorageKey with a shorter Symbol", key.Symbol, table.Name)
+				t.Errorf("the foreign key %s of %s is longer than PostgreSQL allows: give its edge a StorageKey with a shorter Symbol", key.Symbol,
+					table.Name)
 			}
 		}
 	}
@@ -59,7 +60,8 @@ func TestNewMigration(t *testing.T) {
 			t.Errorf("the migrations of %s give what ent/schema declares: there is nothing to write", folder)
 		case *newMigration != "":
 			path := filepath.Join("migrations", folder, fmt.Sprintf("%04d_%s.sql", len(ms)+1, *newMigration))
-			if err := os.WriteFile(path, []byte("-- Review this file: say here what it is for, and add the statements that move data.\n\n"+text), 0o600); err != nil {
+			if err := os.WriteFile(path, []byte("-- Review this file: say here what it is for, and add the statements that move data.\n\n"+text),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("wrote server/store/%s:\n%s", path, text)
@@ -125,7 +127,8 @@ func nextMigration(ctx context.Context, s *Store) (string, error) {
 	}
 	dir := &atlas.MemDir{}
 	err = migrate.NewSchema(entsql.OpenDB(s.dialect, s.writeDB)).NamedDiff(ctx, "next",
-		schema.WithDir(dir), schema.WithFormatter(format), schema.WithMigrationMode(schema.ModeInspect), schema.WithErrNoPlan(true), schema.WithIndent("  "),
+		schema.WithDir(dir), schema.WithFormatter(format), schema.WithMigrationMode(schema.ModeInspect), schema.WithErrNoPlan(true),
+		schema.WithIndent("  "),
 		schema.WithDropColumn(true), schema.WithDropIndex(true), schema.WithDiffHook(plainPredicates))
 	if errors.Is(err, atlas.ErrNoPlan) {
 		return "", nil

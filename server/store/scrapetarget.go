@@ -44,7 +44,8 @@ func (t *ScrapeTarget) check(c *checker) {
 	t.checkURL(c)
 	seconds := time.Duration(t.ScrapeIntervalSeconds) * time.Second
 	if seconds < limits.LeastScrapeInterval || seconds > limits.LargestScrapeInterval {
-		c.fail("scrape_interval_seconds", "must be from %d to %d", limits.LeastScrapeInterval/time.Second, limits.LargestScrapeInterval/time.Second)
+		c.fail("scrape_interval_seconds", "must be from %d to %d", limits.LeastScrapeInterval/time.Second,
+			limits.LargestScrapeInterval/time.Second)
 	}
 	if t.LabelsJSON != nil {
 		checkLabels(c, *t.LabelsJSON)

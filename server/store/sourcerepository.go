@@ -47,7 +47,9 @@ type RepositoryFilter struct {
 }
 
 // ListSourceRepositories returns repositories by name. Request one more than a page to learn whether there is another page.
-func (s *Store) ListSourceRepositories(ctx context.Context, org principal.OrgID, f RepositoryFilter, offset, limit int) ([]SourceRepository, error) {
+func (s *Store) ListSourceRepositories(ctx context.Context, org principal.OrgID, f RepositoryFilter, offset,
+	limit int,
+) ([]SourceRepository, error) {
 	where := []predicate.SourceRepository{sourcerepository.OrgID(string(org))}
 	if f.Connection != uuid.Nil {
 		where = append(where, sourcerepository.ConnectionID(f.Connection))
@@ -94,7 +96,8 @@ func (s *Store) namedRepositories(ctx context.Context, where []predicate.SourceR
 // becomes removed. The list was begun at a time: access counts as proven since then. It returns the ids of those that were removed by this
 // call. ErrFenced: the worker lost its lease. ErrIntegrationChanged: the settings of the account changed since the list was begun, so it
 // may hold repositories that may not be read any more.
-func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of IntegrationConnection, complete []SourceRepository, at time.Time) (
+func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of IntegrationConnection, complete []SourceRepository,
+	at time.Time) (
 	removed []uuid.UUID, err error,
 ) {
 	changed := false
@@ -257,7 +260,9 @@ func (s *Store) DeleteSourceRepository(ctx context.Context, org principal.OrgID,
 	})
 }
 
-func (s *Store) changeRepository(ctx context.Context, org principal.OrgID, id uuid.UUID, change func(*ent.Tx, *ent.SourceRepository) error) error {
+func (s *Store) changeRepository(ctx context.Context, org principal.OrgID, id uuid.UUID,
+	change func(*ent.Tx, *ent.SourceRepository) error,
+) error {
 	return s.mutate(ctx, "change source repository", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockSourceRepository(ctx, tx, org, id)
 		if err != nil {

@@ -72,7 +72,8 @@ func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserI
 		return false, err
 	}
 	unproved, err := tx.Invitation.Query().Where(
-		invitation.AcceptedBy(row.ID), invitation.EmailIsNil(), invitation.AcceptedAtLTE(row.CreatedAt), invitation.AcceptedAtGTE(row.CreatedAt.Add(-unprovedWithin)),
+		invitation.AcceptedBy(row.ID), invitation.EmailIsNil(), invitation.AcceptedAtLTE(row.CreatedAt),
+		invitation.AcceptedAtGTE(row.CreatedAt.Add(-unprovedWithin)),
 	).Exist(ctx)
 	if err != nil || !unproved {
 		return false, err

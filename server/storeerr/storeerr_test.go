@@ -28,7 +28,10 @@ func TestFailure(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	known := apierr.New(apierr.ParameterInvalid, "said already", apierr.Param("name"))
-	invalid := &store.InvalidError{Violations: []store.Violation{{Field: "name", Reason: "must not be empty"}, {Field: "expires_at", Reason: "is past"}}}
+	invalid := &store.InvalidError{Violations: []store.Violation{
+		{Field: "name", Reason: "must not be empty"},
+		{Field: "expires_at", Reason: "is past"},
+	}}
 	without := keys()
 	without.Invalid, without.NotFound = 0, storeerr.Answer{}
 	unique := keys()
@@ -41,23 +44,35 @@ func TestFailure(t *testing.T) {
 		param    string
 		message  string
 	}{
-		"known":                {t.Context(), keys(), fmt.Errorf("edit: %w", known), apierr.ParameterInvalid, "name", "said already"},
-		"known, caller gone":   {gone, keys(), known, apierr.ParameterInvalid, "name", "said already"},
-		"invalid":              {t.Context(), keys(), fmt.Errorf("create: %w", invalid), apierr.IngestKeyValidation, "name", "`name` must not be empty."},
+		"known":              {t.Context(), keys(), fmt.Errorf("edit: %w", known), apierr.ParameterInvalid, "name", "said already"},
+		"known, caller gone": {gone, keys(), known, apierr.ParameterInvalid, "name", "said already"},
+		"invalid": {
+			t.Context(), keys(), fmt.Errorf("create: %w", invalid), apierr.IngestKeyValidation, "name",
+			"`name` must not be empty.",
+		},
 		"no tag for invalid":   {t.Context(), without, invalid, apierr.IngestKeyPersistence, "", "Not now."},
 		"not found":            {t.Context(), keys(), fmt.Errorf("get: %w", store.ErrNotFound), apierr.IngestKeyNotFound, "id", "No such key."},
 		"no tag for not found": {t.Context(), without, store.ErrNotFound, apierr.IngestKeyPersistence, "", "Not now."},
-		"taken":                {t.Context(), unique, fmt.Errorf("create: %w", store.ErrConflict), apierr.IngestAttributeMappingValidation, "", "Taken."},
-		"no tag for taken":     {t.Context(), keys(), store.ErrConflict, apierr.IngestKeyPersistence, "", "Not now."},
-		"caller gone":          {gone, keys(), errors.New("interrupted"), apierr.RequestCanceled, "", "The caller ended the request before the answer was ready."},
-		"anything else":        {t.Context(), keys(), errors.New("disk I/O error"), apierr.IngestKeyPersistence, "", "Not now."},
+		"taken": {
+			t.Context(), unique, fmt.Errorf("create: %w", store.ErrConflict), apierr.IngestAttributeMappingValidation, "",
+			"Taken.",
+		},
+		"no tag for taken": {t.Context(), keys(), store.ErrConflict, apierr.IngestKeyPersistence, "", "Not now."},
+		"caller gone": {
+			gone, keys(), errors.New("interrupted"), apierr.RequestCanceled, "",
+			"The caller ended the request before the answer was ready.",
+		},
+		"anything else": {t.Context(), keys(), errors.New("disk I/O error"), apierr.IngestKeyPersistence, "", "Not now."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got *apierr.Error
 			if !errors.As(tc.resource.Failure(tc.ctx, tc.err), &got) || got.Tag != tc.tag || got.Param != tc.param || got.Message != tc.message {
 				t.Errorf("%+v", got)
 			}
-			if name == "invalid" && !cmp.Equal(got.Violations, []apierr.Violation{{Field: "name", Message: "must not be empty"}, {Field: "expires_at", Message: "is past"}}) {
+			if name == "invalid" && !cmp.Equal(got.Violations, []apierr.Violation{
+				{Field: "name", Message: "must not be empty"},
+				{Field: "expires_at", Message: "is past"},
+			}) {
 				t.Errorf("violations %v", got.Violations)
 			}
 		})

@@ -22,7 +22,10 @@ type backfill struct {
 
 func backfills() []backfill {
 	return []backfill{
-		{view: "error_events_view", source: "spans", target: "error_events", at: "Timestamp", key: "OrgId, TraceId, SpanId", filter: "1", later: "Source"},
+		{
+			view: "error_events_view", source: "spans", target: "error_events", at: "Timestamp", key: "OrgId, TraceId, SpanId", filter: "1",
+			later: "Source",
+		},
 		{view: "service_peers_view", source: "spans", target: "service_peers", at: "Minute", key: "OrgId, Minute", filter: "1"},
 		{
 			view:   "product_event_keys_view",

@@ -35,7 +35,8 @@ func TestBackfill(t *testing.T) {
 	var definitions []string
 	for _, v := range views {
 		var out bytes.Buffer
-		if err := e.RawQuery(t.Context(), "SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = '"+v+"'", "TSVRaw", &out); err != nil {
+		if err := e.RawQuery(t.Context(), "SELECT create_table_query FROM system.tables WHERE database = currentDatabase() AND name = '"+v+"'",
+			"TSVRaw", &out); err != nil {
 			t.Fatal(err)
 		}
 		definitions = append(definitions, out.String())

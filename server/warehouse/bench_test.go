@@ -57,7 +57,8 @@ func BenchmarkInsert(b *testing.B) {
 		b.Run(fmt.Sprintf("fsync=%d", fsync), func(b *testing.B) {
 			e := warehousetest.NewEngine(b)
 			for _, table := range []string{"spans", "service_minutes", "trace_roots"} {
-				if err := e.Exec(b.Context(), fmt.Sprintf("ALTER TABLE %s MODIFY SETTING fsync_after_insert = %d, fsync_part_directory = %d", table, fsync, fsync)); err != nil {
+				if err := e.Exec(b.Context(), fmt.Sprintf("ALTER TABLE %s MODIFY SETTING fsync_after_insert = %d, fsync_part_directory = %d", table,
+					fsync, fsync)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -89,7 +90,8 @@ func BenchmarkInsert(b *testing.B) {
 			b.ReportMetric(total/elapsed.Seconds(), "rows/s")
 			b.ReportMetric(float64(rss)/(1<<20), "rss-MiB")
 			var size bytes.Buffer
-			if err := e.RawQuery(b.Context(), "SELECT sum(bytes_on_disk) / sum(rows) FROM system.parts WHERE database = currentDatabase() AND table = 'spans' AND active", "TSV", &size); err != nil {
+			if err := e.RawQuery(b.Context(), "SELECT sum(bytes_on_disk) / sum(rows) FROM system.parts WHERE database = currentDatabase() AND "+
+				"table = 'spans' AND active", "TSV", &size); err != nil {
 				b.Fatal(err)
 			}
 			perRow, err := strconv.ParseFloat(strings.TrimSpace(size.String()), 64)

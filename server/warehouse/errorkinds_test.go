@@ -41,14 +41,18 @@ func TestKindsOfCodes(t *testing.T) {
 			179: "MULTIPLE_EXPRESSIONS_FOR_ALIAS", 184: "ILLEGAL_AGGREGATION", 207: "AMBIGUOUS_IDENTIFIER", 215: "NOT_AN_AGGREGATE",
 			352: "AMBIGUOUS_COLUMN_NAME", 456: "UNKNOWN_QUERY_PARAMETER", 457: "BAD_QUERY_PARAMETER",
 		}},
-		{warehouse.ErrOther, map[int]string{43: "ILLEGAL_TYPE_OF_ARGUMENT", 49: "LOGICAL_ERROR", 53: "TYPE_MISMATCH", 153: "ILLEGAL_DIVISION", 4711: ""}},
+		{warehouse.ErrOther, map[int]string{
+			43: "ILLEGAL_TYPE_OF_ARGUMENT", 49: "LOGICAL_ERROR", 53: "TYPE_MISMATCH", 153: "ILLEGAL_DIVISION",
+			4711: "",
+		}},
 	} {
 		for code, name := range tt.codes {
 			if got := warehouse.KindOfCode(code); !errors.Is(got, tt.kind) {
 				t.Errorf("code %d (%s) is %v, want %v", code, name, got, tt.kind)
 			}
 			var got string
-			if err := w.QueryRow(t.Context(), "org_kinds", fmt.Sprintf("SELECT errorCodeToName(%d) WHERE {org:String} != ''", code), nil, &got); err != nil || got != name {
+			if err := w.QueryRow(t.Context(), "org_kinds", fmt.Sprintf("SELECT errorCodeToName(%d) WHERE {org:String} != ''", code), nil,
+				&got); err != nil || got != name {
 				t.Errorf("code %d is called %s, %v, want %s", code, got, err, name)
 			}
 		}
@@ -79,14 +83,20 @@ func TestKindsOfAnswers(t *testing.T) {
 		err  error
 		kind error
 	}{
-		"unknown table":                 {read("SELECT n FROM no_such_table WHERE {org:String} != ''"), warehouse.ErrSchema},
-		"unknown column":                {read("SELECT no_such_column AS n FROM spans WHERE OrgId = {org:String}"), warehouse.ErrSchema},
-		"unknown function":              {read("SELECT no_such_function(1) AS n WHERE {org:String} != ''"), warehouse.ErrSchema},
-		"unknown database":              {read("SELECT n FROM nowhere.spans WHERE {org:String} != ''"), warehouse.ErrSchema},
-		"no statement":                  {read("SELEC {org:String}"), warehouse.ErrMalformed},
-		"a value is missing":            {read("SELECT {n:UInt64} AS n WHERE {org:String} != ''"), warehouse.ErrMalformed},
-		"a value of another type":       {read("SELECT {n:UInt64} AS n WHERE {org:String} != ''", warehouse.Named("n", "x")), warehouse.ErrMalformed},
-		"an invalid value":              {read("SELECT {n:UInt64} AS n WHERE {org:String} != ''", warehouse.Named("n", struct{}{})), warehouse.ErrMalformed},
+		"unknown table":      {read("SELECT n FROM no_such_table WHERE {org:String} != ''"), warehouse.ErrSchema},
+		"unknown column":     {read("SELECT no_such_column AS n FROM spans WHERE OrgId = {org:String}"), warehouse.ErrSchema},
+		"unknown function":   {read("SELECT no_such_function(1) AS n WHERE {org:String} != ''"), warehouse.ErrSchema},
+		"unknown database":   {read("SELECT n FROM nowhere.spans WHERE {org:String} != ''"), warehouse.ErrSchema},
+		"no statement":       {read("SELEC {org:String}"), warehouse.ErrMalformed},
+		"a value is missing": {read("SELECT {n:UInt64} AS n WHERE {org:String} != ''"), warehouse.ErrMalformed},
+		"a value of another type": {
+			read("SELECT {n:UInt64} AS n WHERE {org:String} != ''", warehouse.Named("n", "x")),
+			warehouse.ErrMalformed,
+		},
+		"an invalid value": {
+			read("SELECT {n:UInt64} AS n WHERE {org:String} != ''", warehouse.Named("n", struct{}{})),
+			warehouse.ErrMalformed,
+		},
 		"a write":                       {read("INSERT INTO spans (OrgId) VALUES ({org:String})"), warehouse.ErrConfig},
 		"a column of another type":      {read("SELECT 'x' AS n WHERE {org:String} != ''"), warehouse.ErrDecode},
 		"another column":                {read("SELECT 1 AS m WHERE {org:String} != ''"), warehouse.ErrDecode},

@@ -54,7 +54,10 @@ func TestFenceOf(t *testing.T) {
 	if err != nil || !slices.Equal(f.Tenant, []string{"a", "v", "w"}) || !slices.Equal(f.Internal, []string{"schema_migrations", "b"}) {
 		t.Errorf("%+v, %v", f, err)
 	}
-	for _, sql := range []string{"CREATE DICTIONARY d (OrgId String)", "RENAME TABLE a TO b", "CREATE LIVE VIEW v AS SELECT 1", "EXCHANGE TABLES a AND b"} {
+	for _, sql := range []string{
+		"CREATE DICTIONARY d (OrgId String)", "RENAME TABLE a TO b", "CREATE LIVE VIEW v AS SELECT 1",
+		"EXCHANGE TABLES a AND b",
+	} {
 		if f, err := warehouse.FenceOf(sql); err == nil {
 			t.Errorf("%s: %+v", sql, f)
 		}
@@ -144,20 +147,28 @@ func TestTenantGrants(t *testing.T) {
 	text := w.TenantGrants()
 	for _, want := range []string{
 		"CREATE ROLE IF NOT EXISTS readers;", "REVOKE ALL ON *.* FROM readers;", "GRANT SELECT ON telemetry.spans TO readers;",
-		"GRANT SELECT ON telemetry.error_events TO readers;", "GRANT readers TO svc WITH ADMIN OPTION;", "max_concurrent_queries_for_user = 3 CONST",
-		"CREATE ROW POLICY OR REPLACE readers ON telemetry.* USING startsWith(currentUser(), 'tenant_') AND OrgId = substring(currentUser(), 8) TO readers;",
+		"GRANT SELECT ON telemetry.error_events TO readers;", "GRANT readers TO svc WITH ADMIN OPTION;",
+		"max_concurrent_queries_for_user = 3 CONST",
+		"CREATE ROW POLICY OR REPLACE readers ON telemetry.* USING startsWith(currentUser(), 'tenant_') AND OrgId = substring(currentUser(), " +
+			"8) TO readers;",
 		"readonly = 2", "allow_ddl = 0 CONST",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("lacks %q:\n%s", want, text)
 		}
 	}
-	for _, bad := range []string{"secret", "hidden", "traces", "schema_migrations", "session_replay_events", "_view", "INSERT", "GRANT ALL", "CREATE TEMPORARY TABLE"} {
+	for _, bad := range []string{
+		"secret", "hidden", "traces", "schema_migrations", "session_replay_events", "_view", "INSERT", "GRANT ALL",
+		"CREATE TEMPORARY TABLE",
+	} {
 		if strings.Contains(text, bad) {
 			t.Errorf("holds %q:\n%s", bad, text)
 		}
 	}
-	for _, bad := range []string{"clickhouse://svc:p@h/d?sql_user=svc", "clickhouse://svc:p@h/d?sql_password=x", "clickhouse://h/d?sql_role=a%20b", "clickhouse://h/d?sql=x"} {
+	for _, bad := range []string{
+		"clickhouse://svc:p@h/d?sql_user=svc", "clickhouse://svc:p@h/d?sql_password=x",
+		"clickhouse://h/d?sql_role=a%20b", "clickhouse://h/d?sql=x",
+	} {
 		if _, err := warehouse.ParseURL(bad); err == nil || strings.Contains(err.Error(), ":p@") {
 			t.Errorf("%s: %v", bad, err)
 		}

@@ -79,8 +79,10 @@ func TestIndexesAreUsed(t *testing.T) {
 		{"last 50 of a service", lastOfService("spans")},
 		{"last 50 of a service, in a table from before the key ended in the second", lastOfService("old_spans")},
 		{"body search", "SELECT Timestamp FROM logs WHERE OrgId = 'org_big' AND hasAllTokens(Body, 'payment declined') ORDER BY Timestamp DESC LIMIT 50"},
-		{"span attribute", "SELECT SpanId FROM spans WHERE OrgId = 'org_big' AND SpanAttributes['user.id'] = '4242' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('user.id', '4242'))"},
-		{"log attribute", "SELECT Body FROM logs WHERE OrgId = 'org_big' AND LogAttributes['user.id'] = '4242' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64('user.id', '4242'))"},
+		{"span attribute", "SELECT SpanId FROM spans WHERE OrgId = 'org_big' AND SpanAttributes['user.id'] = '4242' AND has(arrayMap((k, v) -> " +
+			"cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('user.id', '4242'))"},
+		{"log attribute", "SELECT Body FROM logs WHERE OrgId = 'org_big' AND LogAttributes['user.id'] = '4242' AND has(arrayMap((k, v) -> " +
+			"cityHash64(k, v), mapKeys(LogAttributes), mapValues(LogAttributes)), cityHash64('user.id', '4242'))"},
 		{"another organization", "SELECT SpanId FROM spans WHERE OrgId = 'org_small'"},
 	} {
 		var plan bytes.Buffer
@@ -92,7 +94,8 @@ func TestIndexesAreUsed(t *testing.T) {
 	golden.Compare(t, "indexes.txt", out.String())
 	for _, sql := range []string{
 		"SELECT count() FROM logs WHERE OrgId = 'org_big' AND hasAllTokens(Body, 'payment declined')",
-		"SELECT count() FROM spans WHERE OrgId = 'org_big' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), mapValues(SpanAttributes)), cityHash64('user.id', '4242'))",
+		"SELECT count() FROM spans WHERE OrgId = 'org_big' AND has(arrayMap((k, v) -> cityHash64(k, v), mapKeys(SpanAttributes), " +
+			"mapValues(SpanAttributes)), cityHash64('user.id', '4242'))",
 	} {
 		if got := raw(t, e.Warehouse, sql); got != "1\n" {
 			t.Errorf("%s: found %q, want 1", sql, got)

@@ -57,7 +57,8 @@ func lateInsert(table, columns, source, token string) string {
 
 // structureOf returns the columns of an insert with their types. It is empty for a table without the column IngestRange.
 func (w *Warehouse) structureOf(ctx context.Context, table, columns string) (string, error) {
-	rows, err := w.conn.Query(ctx, "SELECT name, type FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+" AND table = "+quoteText(table))
+	rows, err := w.conn.Query(ctx, "SELECT name, type FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+" AND table = "+
+		quoteText(table))
 	if err != nil {
 		return "", mapError(ctx, err)
 	}

@@ -107,7 +107,8 @@ func TestClusterTables(t *testing.T) {
 			t.Fatalf("%s\n%v", statement, err)
 		}
 	}
-	golden.Compare(t, "cluster_tables.txt", raw(t, e.Warehouse, "SELECT name, engine, sorting_key FROM system.tables WHERE database = 'clustered' ORDER BY name"))
+	golden.Compare(t, "cluster_tables.txt", raw(t, e.Warehouse,
+		"SELECT name, engine, sorting_key FROM system.tables WHERE database = 'clustered' ORDER BY name"))
 	// libchdb 26.7.3 crashes when it closes with open replicated tables. Only this test has such tables.
 	if err := e.Exec(t.Context(), "DROP DATABASE clustered SYNC"); err != nil {
 		t.Error(err)
@@ -117,7 +118,8 @@ func TestClusterTables(t *testing.T) {
 // Every sort key begins with the organization.
 func TestOrganizationFirst(t *testing.T) {
 	w := warehousetest.Shared(t)
-	got := raw(t, w, "SELECT name, sorting_key FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations' AND NOT startsWith(sorting_key, 'OrgId,')")
+	got := raw(t, w, "SELECT name, sorting_key FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name "+
+		"!= 'schema_migrations' AND NOT startsWith(sorting_key, 'OrgId,')")
 	if got != "" {
 		t.Errorf("tables not sorted by organization first:\n%s", got)
 	}
@@ -170,7 +172,8 @@ func TestFreshSettings(t *testing.T) {
 	for range 2 {
 		migrate(one + "{{fresh 8192 2048}}\n;\n" + two + "{{fresh 8192 2048}}\n;\n")
 	}
-	got := raw(t, e.Warehouse, "SELECT name, extract(engine_full, 'index_granularity = (\\\\d+)') FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'f_') ORDER BY name")
+	got := raw(t, e.Warehouse, "SELECT name, extract(engine_full, 'index_granularity = (\\\\d+)') FROM system.tables WHERE database = "+
+		"currentDatabase() AND startsWith(name, 'f_') ORDER BY name")
 	if want := "f_one\t8192\nf_two\t2048\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -195,7 +198,8 @@ func TestRetentionSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := raw(t, e.Warehouse, "SELECT name, extract(engine_full, 'toIntervalDay\\\\((\\\\d+)\\\\)') FROM system.tables WHERE database = currentDatabase() AND startsWith(name, 'r_') ORDER BY name")
+	got := raw(t, e.Warehouse, "SELECT name, extract(engine_full, 'toIntervalDay\\\\((\\\\d+)\\\\)') FROM system.tables WHERE database = "+
+		"currentDatabase() AND startsWith(name, 'r_') ORDER BY name")
 	if want := fmt.Sprintf("r_new\t%d\nr_old\t12\n", limits.TraceRetention/limits.Day); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -273,7 +277,8 @@ func TestMigrationsOfExistingData(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := raw(t, e.Warehouse, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'logs' AND position(create_table_query, 'bitpacking') > 0"); got != "1\n" {
+	if got := raw(t, e.Warehouse, "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'logs' AND "+
+		"position(create_table_query, 'bitpacking') > 0"); got != "1\n" {
 		t.Error("the setting is not there")
 	}
 }

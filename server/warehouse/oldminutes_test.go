@@ -21,11 +21,13 @@ func TestErrorWeightsOfOldMinutes(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("the statement is not where this test looks")
 	}
-	const row = "INSERT INTO service_minutes (OrgId, Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry, SpanCount, EstimatedSpanCount, ErrorCount) " +
+	const row = "INSERT INTO service_minutes (OrgId, Minute, ServiceName, ServiceNamespace, Environment, ServiceVersion, IsEntry, " +
+		"SpanCount, EstimatedSpanCount, ErrorCount) " +
 		"SELECT 'org_old', toStartOfMinute(now()), 's', '', '', '', true, "
 	for _, sql := range []string{
 		"SYSTEM STOP MERGES service_minutes", "DROP VIEW service_minutes_view",
-		"DROP VIEW service_series_view", "DROP VIEW service_hours_view", "DROP VIEW organization_minutes_view", "ALTER TABLE service_minutes DROP COLUMN EstimatedErrorCount",
+		"DROP VIEW service_series_view", "DROP VIEW service_hours_view", "DROP VIEW organization_minutes_view",
+		"ALTER TABLE service_minutes DROP COLUMN EstimatedErrorCount",
 		row + "10, 40, 2", row + "10, 10, 5", "ALTER TABLE service_minutes" + statement,
 	} {
 		if err := e.Exec(t.Context(), sql); err != nil {

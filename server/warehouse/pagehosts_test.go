@@ -12,14 +12,17 @@ func TestHostsOfPages(t *testing.T) {
 	t.Parallel()
 	e := warehousetest.NewEngine(t)
 	want := map[string]string{
-		"https://Shop.example:8443/a?b=http://c.d/": "shop.example", "http://localhost:3000/a": "localhost", "http://Intranet/a@b:c": "intranet", "http://127.0.0.1:5/": "127.0.0.1",
-		"http://[::1]:80/a": "::1", "https://ada:pw@Shop.example/a": "shop.example", "https://ada@localhost?c@d": "localhost", "/only/path": "", "file:///home/a": "", "about:blank": "", "": "",
+		"https://Shop.example:8443/a?b=http://c.d/": "shop.example", "http://localhost:3000/a": "localhost", "http://Intranet/a@b:c": "intranet",
+		"http://127.0.0.1:5/": "127.0.0.1",
+		"http://[::1]:80/a":   "::1", "https://ada:pw@Shop.example/a": "shop.example", "https://ada@localhost?c@d": "localhost", "/only/path": "",
+		"file:///home/a": "", "about:blank": "", "": "",
 	}
 	var rows []string
 	for url := range want {
 		rows = append(rows, "('org_one', 's', now64(9), 'navigation', '"+url+"')")
 	}
-	if err := e.Exec(t.Context(), "INSERT INTO session_events (OrgId, SessionId, Timestamp, Type, Url) VALUES "+strings.Join(rows, ", ")); err != nil {
+	if err := e.Exec(t.Context(), "INSERT INTO session_events (OrgId, SessionId, Timestamp, Type, Url) VALUES "+
+		strings.Join(rows, ", ")); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Split(strings.TrimSuffix(raw(t, e.Warehouse, "SELECT Url, Host FROM product_events"), "\n"), "\n")

@@ -24,11 +24,14 @@ const (
 	noteWeight = "Spans may be sampled, and each endpoint may have its own rate: count with sum(SampleRate), take " +
 		"avgWeighted(DurationNano, SampleRate) and quantileTDigestWeighted(0.95)(DurationNano, toUInt64(round(SampleRate * 16))), " +
 		"or quantileExactWeighted with the same arguments. avg and quantile have no weight; quantile also reads a sample of the rows."
-	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; mapContains tells a missing key from an empty value."
-	noteTime       = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
-	noteQuantiles  = "DurationQuantiles is the state of quantilesTDigest(0.5, 0.95, 0.99): read it with quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles)."
-	noteWeighted   = "WeightedDurations is the state of quantilesTDigestWeighted(0.5, 0.95, 0.99): read it with quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)."
-	noteRollup     = "The engine adds up rows of one key in the background, later: always aggregate."
+	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; mapContains tells a missing " +
+		"key from an empty value."
+	noteTime      = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
+	noteQuantiles = "DurationQuantiles is the state of quantilesTDigest(0.5, 0.95, 0.99): read it with quantilesTDigestMerge(0.5, 0.95, " +
+		"0.99)(DurationQuantiles)."
+	noteWeighted = "WeightedDurations is the state of quantilesTDigestWeighted(0.5, 0.95, 0.99): read it with " +
+		"quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)."
+	noteRollup = "The engine adds up rows of one key in the background, later: always aggregate."
 )
 
 const spanExample = `SELECT ServiceName, SpanName, sum(SampleRate) AS calls,
@@ -49,13 +52,15 @@ func SQLTables() []SQLTable {
 			Source:      "spans",
 			Description: "Another name of spans: one row for each span.",
 			Notes:       []string{noteTime, noteWeight, noteAttributes},
-			Example:     "SELECT TraceId, count() AS spans, max(HasError) AS failed FROM traces WHERE $__timeFilter(Timestamp) GROUP BY TraceId ORDER BY spans DESC LIMIT 20",
+			Example: "SELECT TraceId, count() AS spans, max(HasError) AS failed FROM traces WHERE $__timeFilter(Timestamp) GROUP BY TraceId " +
+				"ORDER BY spans DESC LIMIT 20",
 		},
 		{
 			Name:        "trace_roots",
 			Description: "One row for each root span: the list of traces, in the order of time.",
 			Notes:       []string{noteTime},
-			Example:     "SELECT Timestamp, TraceId, ServiceName, SpanName, DurationNano / 1e6 AS ms FROM trace_roots WHERE $__timeFilter(Timestamp) ORDER BY Timestamp DESC LIMIT 20",
+			Example: "SELECT Timestamp, TraceId, ServiceName, SpanName, DurationNano / 1e6 AS ms FROM trace_roots WHERE " +
+				"$__timeFilter(Timestamp) ORDER BY Timestamp DESC LIMIT 20",
 		},
 		{
 			Name:        "logs",
@@ -64,31 +69,36 @@ func SQLTables() []SQLTable {
 				noteTime,
 				"hasAllTokens(Body, ['timeout']) uses the index of words, which are in lower case; LIKE reads every body.",
 			},
-			Example: "SELECT $__timeGroup(Timestamp) AS bucket, SeverityText, count() FROM logs WHERE $__timeFilter(Timestamp) GROUP BY bucket, SeverityText ORDER BY bucket",
+			Example: "SELECT $__timeGroup(Timestamp) AS bucket, SeverityText, count() FROM logs WHERE $__timeFilter(Timestamp) GROUP BY bucket, " +
+				"SeverityText ORDER BY bucket",
 		},
 		{
 			Name:        "metrics_gauge",
 			Description: "One row for each data point of a gauge.",
 			Notes:       []string{noteTime, "SeriesHash tells the series of one metric apart."},
-			Example:     "SELECT $__timeGroup(Timestamp) AS bucket, MetricName, avg(Value) FROM metrics_gauge WHERE $__timeFilter(Timestamp) GROUP BY bucket, MetricName ORDER BY bucket LIMIT 100",
+			Example: "SELECT $__timeGroup(Timestamp) AS bucket, MetricName, avg(Value) FROM metrics_gauge WHERE $__timeFilter(Timestamp) " +
+				"GROUP BY bucket, MetricName ORDER BY bucket LIMIT 100",
 		},
 		{
 			Name:        "metrics_sum",
 			Description: "One row for each data point of a counter or an up-down counter.",
 			Notes:       point,
-			Example:     "SELECT MetricName, max(IsMonotonic) AS counter, count() AS points FROM metrics_sum WHERE $__timeFilter(Timestamp) GROUP BY MetricName ORDER BY points DESC LIMIT 20",
+			Example: "SELECT MetricName, max(IsMonotonic) AS counter, count() AS points FROM metrics_sum WHERE $__timeFilter(Timestamp) GROUP " +
+				"BY MetricName ORDER BY points DESC LIMIT 20",
 		},
 		{
 			Name:        "metrics_histogram",
 			Description: "One row for each data point of a histogram with explicit bounds.",
 			Notes:       point,
-			Example:     "SELECT MetricName, sum(Count) AS observations, sum(Sum) / sum(Count) AS mean FROM metrics_histogram WHERE $__timeFilter(Timestamp) AND AggregationTemporality = 'Delta' GROUP BY MetricName LIMIT 20",
+			Example: "SELECT MetricName, sum(Count) AS observations, sum(Sum) / sum(Count) AS mean FROM metrics_histogram WHERE " +
+				"$__timeFilter(Timestamp) AND AggregationTemporality = 'Delta' GROUP BY MetricName LIMIT 20",
 		},
 		{
 			Name:        "metrics_exponential_histogram",
 			Description: "One row for each data point of an exponential histogram.",
 			Notes:       point,
-			Example:     "SELECT MetricName, count() AS points FROM metrics_exponential_histogram WHERE $__timeFilter(Timestamp) GROUP BY MetricName LIMIT 20",
+			Example: "SELECT MetricName, count() AS points FROM metrics_exponential_histogram WHERE $__timeFilter(Timestamp) GROUP BY " +
+				"MetricName LIMIT 20",
 		},
 		{
 			Name: "metrics_summary", Description: "One row for each data point of a summary.", Notes: []string{noteTime},
@@ -98,19 +108,22 @@ func SQLTables() []SQLTable {
 			Name:        "metric_catalog",
 			Description: "Metrics that arrived in each hour, with their type and unit.",
 			Notes:       []string{noteRollup},
-			Example:     "SELECT MetricName, MetricType, sum(DataPointCount) AS points FROM metric_catalog WHERE $__timeFilter(Hour) GROUP BY MetricName, MetricType ORDER BY points DESC LIMIT 20",
+			Example: "SELECT MetricName, MetricType, sum(DataPointCount) AS points FROM metric_catalog WHERE $__timeFilter(Hour) GROUP BY " +
+				"MetricName, MetricType ORDER BY points DESC LIMIT 20",
 		},
 		{
 			Name:        "attribute_keys",
 			Description: "Attribute keys that arrived in each hour, with the type of their values.",
 			Notes:       []string{noteRollup, "Signal is traces, logs, metrics or product_events."},
-			Example:     "SELECT Signal, Scope, Key, sum(UsageCount) AS uses FROM attribute_keys WHERE $__timeFilter(Hour) GROUP BY Signal, Scope, Key ORDER BY uses DESC LIMIT 50",
+			Example: "SELECT Signal, Scope, Key, sum(UsageCount) AS uses FROM attribute_keys WHERE $__timeFilter(Hour) GROUP BY Signal, " +
+				"Scope, Key ORDER BY uses DESC LIMIT 50",
 		},
 		{
 			Name:        "service_minutes",
 			Description: "Calls, errors and durations of each service by minute.",
 			Notes:       []string{noteRollup, noteQuantiles},
-			Example: "SELECT ServiceName, sum(EstimatedSpanCount) AS calls, sum(ErrorCount) AS errors, quantilesTDigestMerge(0.5, 0.95, 0.99)(DurationQuantiles) AS nanos " +
+			Example: "SELECT ServiceName, sum(EstimatedSpanCount) AS calls, sum(ErrorCount) AS errors, quantilesTDigestMerge(0.5, 0.95, " +
+				"0.99)(DurationQuantiles) AS nanos " +
 				"FROM service_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY ServiceName ORDER BY calls DESC LIMIT 20",
 		},
 		{
@@ -130,32 +143,40 @@ func SQLTables() []SQLTable {
 			Name:        "operation_hours",
 			Description: "Calls, errors and durations of each operation of a service by hour.",
 			Notes:       []string{noteRollup},
-			Example: "SELECT ServiceName, SpanName, sum(EstimatedSpanCount) AS calls, sum(EstimatedErrorCount) AS errors, sum(EstimatedDurationNano) / calls AS nanos " +
+			Example: "SELECT ServiceName, SpanName, sum(EstimatedSpanCount) AS calls, sum(EstimatedErrorCount) AS errors, " +
+				"sum(EstimatedDurationNano) / calls AS nanos " +
 				"FROM operation_hours WHERE $__timeFilter(Hour) GROUP BY ServiceName, SpanName ORDER BY calls DESC LIMIT 20",
 		},
 		{
 			Name:        "log_minutes",
 			Description: "Log records of each service and severity by minute.",
 			Notes:       []string{noteRollup},
-			Example:     "SELECT ServiceName, SeverityText, sum(LogCount) AS records FROM log_minutes WHERE $__timeFilter(Minute) GROUP BY ServiceName, SeverityText ORDER BY records DESC LIMIT 20",
+			Example: "SELECT ServiceName, SeverityText, sum(LogCount) AS records FROM log_minutes WHERE $__timeFilter(Minute) GROUP BY " +
+				"ServiceName, SeverityText ORDER BY records DESC LIMIT 20",
 		},
 		{
 			Name:        "service_peers",
 			Description: "Calls of each service to databases, queues and other hosts by minute.",
 			Notes:       []string{noteRollup},
-			Example:     "SELECT ServiceName, PeerKind, PeerName, sum(EstimatedCallCount) AS calls FROM service_peers WHERE $__timeFilter(Minute) GROUP BY ServiceName, PeerKind, PeerName ORDER BY calls DESC LIMIT 20",
+			Example: "SELECT ServiceName, PeerKind, PeerName, sum(EstimatedCallCount) AS calls FROM service_peers WHERE $__timeFilter(Minute) " +
+				"GROUP BY ServiceName, PeerKind, PeerName ORDER BY calls DESC LIMIT 20",
 		},
 		{
 			Name:        "error_events",
 			Description: "One row for each error: a failed span, or an exception of a log record.",
-			Notes:       []string{noteTime, "FingerprintHash groups errors of one cause; count with sum(SampleRate).", "Source is empty for a span and log for a log record."},
-			Example:     "SELECT FingerprintHash, any(ErrorLabel) AS label, sum(SampleRate) AS errors FROM error_events WHERE $__timeFilter(Timestamp) GROUP BY FingerprintHash ORDER BY errors DESC LIMIT 20",
+			Notes: []string{
+				noteTime, "FingerprintHash groups errors of one cause; count with sum(SampleRate).",
+				"Source is empty for a span and log for a log record.",
+			},
+			Example: "SELECT FingerprintHash, any(ErrorLabel) AS label, sum(SampleRate) AS errors FROM error_events WHERE " +
+				"$__timeFilter(Timestamp) GROUP BY FingerprintHash ORDER BY errors DESC LIMIT 20",
 		},
 		{
 			Name:        "session_replays",
 			Description: "One row for each recorded browser session, in its latest version.",
 			Notes:       []string{"EndTime is 1970 while a session goes on."},
-			Example:     "SELECT BrowserName, count() AS sessions, countIf(ErrorCount > 0) AS with_errors FROM session_replays WHERE $__timeFilter(StartTime) GROUP BY BrowserName",
+			Example: "SELECT BrowserName, count() AS sessions, countIf(ErrorCount > 0) AS with_errors FROM session_replays WHERE " +
+				"$__timeFilter(StartTime) GROUP BY BrowserName",
 		},
 		{
 			Name:        "session_events",
@@ -167,7 +188,8 @@ func SQLTables() []SQLTable {
 			Name:        "product_events",
 			Description: "One row for each product event; page views have the name $pageview.",
 			Notes:       []string{noteTime},
-			Example:     "SELECT Name, count() AS events, uniq(VisitorId) AS visitors FROM product_events WHERE $__timeFilter(Timestamp) GROUP BY Name ORDER BY events DESC LIMIT 20",
+			Example: "SELECT Name, count() AS events, uniq(VisitorId) AS visitors FROM product_events WHERE $__timeFilter(Timestamp) GROUP BY " +
+				"Name ORDER BY events DESC LIMIT 20",
 		},
 	}
 }

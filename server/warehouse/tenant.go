@@ -164,8 +164,9 @@ func (w *Warehouse) definitions(schema *tenantSchema, names []string) ([]confine
 // tree asks the engine how it reads a statement. It runs nothing.
 func (w *Warehouse) tree(ctx context.Context, org principal.OrgID, sql string) (*confine.Node, error) {
 	params := url.Values{
-		"database": {w.endpoint.database}, "default_format": {"TabSeparatedRaw"}, "readonly": {"1"}, "max_execution_time": {"5"}, "param_" + orgParam: {string(org)},
-		"max_parser_depth": {"300"}, "union_default_mode": {unionDefault},
+		"database": {w.endpoint.database}, "default_format": {"TabSeparatedRaw"}, "readonly": {"1"}, "max_execution_time": {"5"},
+		"param_" + orgParam: {string(org)},
+		"max_parser_depth":  {"300"}, "union_default_mode": {unionDefault},
 	}
 	res, err := w.post(ctx, params, strings.NewReader("EXPLAIN AST "+sql))
 	if err != nil {

@@ -48,7 +48,8 @@ func tenantEngine(t testing.TB) *warehousetest.Engine {
 				parent = fmt.Sprint("s", i-1)
 			}
 			insert("spans", []string{
-				"OrgId", "Timestamp", "TraceId", "SpanId", "ParentSpanId", "SpanName", "ServiceName", "ServiceVersion", "DurationNano", "SampleRate", "SpanAttributes", "IsEntry",
+				"OrgId", "Timestamp", "TraceId", "SpanId", "ParentSpanId", "SpanName", "ServiceName", "ServiceVersion", "DurationNano", "SampleRate",
+				"SpanAttributes", "IsEntry",
 			},
 				[]any{
 					o, at.Add(time.Duration(i) * time.Second), word + "trace", fmt.Sprint("s", i), parent, word + " op", "web", "v1",
@@ -128,7 +129,8 @@ func TestEscapes(t *testing.T) {
 	for i, sql := range escapes {
 		name := fmt.Sprintf("%03d %.60s", i, strings.ReplaceAll(sql, "\n", " "))
 		// Text of the statement itself is not a leak.
-		says := strings.Contains(regexp.MustCompile(`(?s)'zebra[^']*'|\$\$zebra|‘zebra’|AS zebra`).FindString(sql), theirWord) || strings.Contains(sql, "'org_theirs'")
+		says := strings.Contains(regexp.MustCompile(`(?s)'zebra[^']*'|\$\$zebra|‘zebra’|AS zebra`).FindString(sql), theirWord) ||
+			strings.Contains(sql, "'org_theirs'")
 		check := func(mode string, r *warehouse.TenantResult, err error) {
 			t.Helper()
 			if leak := leaks(r); leak != "" && !(says && onlyOwnWords(r, sql)) {

@@ -96,7 +96,8 @@ func (w *Warehouse) tenantSchema(ctx context.Context) (*tenantSchema, error) {
 	columns, err := w.texts(
 		ctx,
 		"SELECT concat(c.table, '\\t', c.name, '\\t', c.type, '\\t', toString(indexOf(splitByString(', ', t.sorting_key), c.name)), '\\t', "+
-			"if(t.engine LIKE '%ReplacingMergeTree', '1', '')) FROM system.columns AS c INNER JOIN system.tables AS t ON t.database = c.database AND t.name = concat(c.table, "+
+			"if(t.engine LIKE '%ReplacingMergeTree', '1', '')) FROM system.columns AS c INNER JOIN system.tables AS t ON t.database = c.database "+
+			"AND t.name = concat(c.table, "+
 			quoteText(
 				local,
 			)+") WHERE c.database = "+quoteText(w.endpoint.database)+" AND c.default_kind != 'EPHEMERAL' ORDER BY c.table, c.position",
@@ -201,7 +202,8 @@ func (w *Warehouse) appliesToTenants() string {
 	if w.endpoint.socket != "" {
 		return "has(apply_to_list, 'default')"
 	}
-	return "has(apply_to_list, " + quoteText(w.endpoint.tenantRole) + ") OR arrayExists(name -> startsWith(name, " + quoteText(chdb.TenantPrefix) +
+	return "has(apply_to_list, " + quoteText(w.endpoint.tenantRole) + ") OR arrayExists(name -> startsWith(name, " +
+		quoteText(chdb.TenantPrefix) +
 		"), apply_to_list)"
 }
 

@@ -132,7 +132,8 @@ func (w *Warehouse) verifyShards(ctx context.Context) error {
 	if w.endpoint.cluster == "" {
 		return nil
 	}
-	same, err := w.texts(ctx, "SELECT DISTINCT user FROM system.clusters WHERE cluster = "+quoteText(w.endpoint.cluster)+" AND user = currentUser()")
+	same, err := w.texts(ctx, "SELECT DISTINCT user FROM system.clusters WHERE cluster = "+quoteText(w.endpoint.cluster)+
+		" AND user = currentUser()")
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,10 @@ var (
 func newUserServer(t *testing.T, e *warehousetest.Engine) *userServer {
 	t.Helper()
 	s := &userServer{hashes: map[string]string{}, granted: map[string]bool{}, policies: true}
-	engine := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return chdb.DialUnix(ctx, e.Socket) }, DisableCompression: true}
+	engine := &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return chdb.DialUnix(ctx, e.Socket) },
+		DisableCompression: true,
+	}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {

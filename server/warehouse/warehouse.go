@@ -101,7 +101,8 @@ func Open(ctx context.Context, cfg Config) (*Warehouse, error) {
 		return nil, fmt.Errorf("cannot prepare the warehouse connection: %w", err)
 	}
 	return &Warehouse{
-		endpoint: p, conn: conn, http: &http.Client{Transport: way}, transport: transport, hosts: several, limits: cfg.Limits.withDefaults(), log: cfg.Logger,
+		endpoint: p, conn: conn, http: &http.Client{Transport: way}, transport: transport, hosts: several, limits: cfg.Limits.withDefaults(),
+		log:         cfg.Logger,
 		tenantSlots: newTenantSlots(), tenantKey: cfg.TenantKey,
 	}, nil
 }

@@ -63,7 +63,8 @@ func TestFiles(t *testing.T) {
 				!strings.Contains(w.Body.String(), tc.body) || h.Get("Content-Type") != tc.kind {
 				t.Errorf("%d %v %q", w.Code, h, w.Body)
 			}
-			if cached := strings.Contains(h.Get("Cache-Control"), "immutable"); cached != (tc.status == 200) || h.Get("X-Content-Type-Options") != "nosniff" {
+			if cached := strings.Contains(h.Get("Cache-Control"), "immutable"); cached != (tc.status == 200) ||
+				h.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("headers %v", h)
 			}
 		})
@@ -75,10 +76,14 @@ func TestPage(t *testing.T) {
 	w := httptest.NewRecorder()
 	a.Page(w, httptest.NewRequest(http.MethodGet, "/o/acme/logs", nil))
 	h := w.Header()
-	if w.Code != 200 || w.Body.String() != `<!doctype html><meta content="http://a&#34;b"><title>svc</title>` || h.Get("Cache-Control") != "no-cache" {
+	if w.Code != 200 || w.Body.String() != `<!doctype html><meta content="http://a&#34;b"><title>svc</title>` ||
+		h.Get("Cache-Control") != "no-cache" {
 		t.Errorf("%d %v %q", w.Code, h, w.Body)
 	}
-	for _, rule := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
+	for _, rule := range []string{
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'",
+		"require-trusted-types-for 'script'",
+	} {
 		if !strings.Contains(h.Get("Content-Security-Policy"), rule) {
 			t.Errorf("the policy has no %s", rule)
 		}
@@ -114,12 +119,14 @@ func TestSharedPage(t *testing.T) {
 			t.Errorf("the head has no %s: %s", want, body)
 		}
 	}
-	if !strings.Contains(h.Get("Content-Security-Policy"), shownBy) || h.Get("X-Frame-Options") != "DENY" || h.Get("Referrer-Policy") != "no-referrer" ||
+	if !strings.Contains(h.Get("Content-Security-Policy"), shownBy) || h.Get("X-Frame-Options") != "DENY" ||
+		h.Get("Referrer-Policy") != "no-referrer" ||
 		h.Get("Cache-Control") != "no-store" || h.Get("X-Robots-Tag") != "noindex" {
 		t.Errorf("headers of a page that may not be framed: %v", h)
 	}
 	h, body = get(200, Head{Title: "A", Embeddable: true})
-	if p := h.Get("Content-Security-Policy"); !strings.Contains(p, "frame-ancestors *") || strings.Contains(p, shownBy) || h.Get("X-Frame-Options") != "" ||
+	if p := h.Get("Content-Security-Policy"); !strings.Contains(p, "frame-ancestors *") || strings.Contains(p, shownBy) ||
+		h.Get("X-Frame-Options") != "" ||
 		!strings.Contains(p, "script-src 'self'") {
 		t.Errorf("headers of a page that may be framed: %v", h)
 	}
@@ -139,7 +146,10 @@ func TestPlayer(t *testing.T) {
 		w.Header().Get("Cache-Control") != "no-cache" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 		t.Errorf("%d %v %q", w.Code, w.Header(), w.Body)
 	}
-	for _, rule := range []string{"default-src 'none'", "script-src 'self';", "frame-ancestors 'self'", "form-action 'none'", "base-uri 'none'"} {
+	for _, rule := range []string{
+		"default-src 'none'", "script-src 'self';", "frame-ancestors 'self'", "form-action 'none'",
+		"base-uri 'none'",
+	} {
 		if !strings.Contains(rules, rule) {
 			t.Errorf("the policy lacks %q: %s", rule, rules)
 		}

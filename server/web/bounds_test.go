@@ -50,7 +50,8 @@ func TestBoundsByHand(t *testing.T) {
 			if bound := boundByHand.FindString(line); bound != "" {
 				t.Errorf("%s:%d has the bound %q by hand; import it from gen/limits, and bound a text with atMost", path, i+1, bound)
 			}
-			if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "*") || strings.HasPrefix(trimmed, "/*") {
+			if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "*") ||
+				strings.HasPrefix(trimmed, "/*") {
 				continue
 			}
 		figures:

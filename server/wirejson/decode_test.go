@@ -25,14 +25,21 @@ func TestUnmarshal(t *testing.T) {
 	}{
 		{"empty object", ` {} `, &svcv2.CreateApiKeyRequest{}, &svcv2.CreateApiKeyRequest{}},
 		{
-			"all fields", `{"name":"n","description":"","expires_in_seconds":3600,"kind":"mcp","scopes":["a:read","*"]}`, &svcv2.CreateApiKeyRequest{},
-			&svcv2.CreateApiKeyRequest{Name: "n", Description: proto.String(""), ExpiresInSeconds: proto.Int32(3600), Kind: proto.String("mcp"), Scopes: []string{"a:read", "*"}},
+			"all fields", `{"name":"n","description":"","expires_in_seconds":3600,"kind":"mcp","scopes":["a:read","*"]}`,
+			&svcv2.CreateApiKeyRequest{},
+			&svcv2.CreateApiKeyRequest{
+				Name: "n", Description: proto.String(""), ExpiresInSeconds: proto.Int32(3600), Kind: proto.String("mcp"),
+				Scopes: []string{"a:read", "*"},
+			},
 		},
 		{
 			"null for nullable ones", `{"description":null,"expires_in_seconds":null,"scopes":null}`, &svcv2.CreateApiKeyRequest{},
 			&svcv2.CreateApiKeyRequest{},
 		},
-		{"integers in other spellings", `{"expires_in_seconds":36.0e2}`, &svcv2.CreateApiKeyRequest{}, &svcv2.CreateApiKeyRequest{ExpiresInSeconds: proto.Int32(3600)}},
+		{
+			"integers in other spellings", `{"expires_in_seconds":36.0e2}`, &svcv2.CreateApiKeyRequest{},
+			&svcv2.CreateApiKeyRequest{ExpiresInSeconds: proto.Int32(3600)},
+		},
 		{
 			"nested", `{"start_time":"2026-01-31T09:30:00.5Z","end_time":"2026-01-31T09:30:00.500+00:00","filters":{"has_error":false,"min_duration_ms":0,` +
 				`"attributes":[{"key":"k","operator":"gt","value":1.5},{"value":"x"},{"value":null},{"value":{"a":[1,true]}}]}}`,
@@ -47,7 +54,10 @@ func TestUnmarshal(t *testing.T) {
 				},
 			}},
 		},
-		{"escapes", `{"name":"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é"}`, &svcv2.CreateApiKeyRequest{}, &svcv2.CreateApiKeyRequest{Name: "\"\\/\b\f\n\r\té😀é"}},
+		{
+			"escapes", `{"name":"\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00é"}`, &svcv2.CreateApiKeyRequest{},
+			&svcv2.CreateApiKeyRequest{Name: "\"\\/\b\f\n\r\té😀é"},
+		},
 		{
 			"other kinds", `{"int64_field":-9223372036854775808,"uint64_field":18446744073709551615,"float_field":0.1,"bytes_field":"AP8=","color":"RED","left":"x","counts":{"9":2},"children":[{},{"uint32_field":1}]}`,
 			newEverything(t),
@@ -108,14 +118,20 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{"empty list", `{"scopes":[]}`, key, "scopes", "must not be an empty list"},
 		{"bad element", `{"scopes":["a",1]}`, key, "scopes[1]", "`scopes[1]` must be a string, not a number."},
 		{"null element", `{"scopes":[null]}`, key, "scopes[0]", "must be a string, not null"},
-		{"deep", `{"filters":{"attributes":[{},{},{"key":3}]}}`, search, "filters.attributes[2].key", "`filters.attributes[2].key` must be a string"},
+		{
+			"deep", `{"filters":{"attributes":[{},{},{"key":3}]}}`, search, "filters.attributes[2].key",
+			"`filters.attributes[2].key` must be a string",
+		},
 		{"deep unknown field", `{"filters":{"attributes":[{"x":{"y":[1,{}]}}]}}`, search, "filters.attributes[0].x", "not a known field"},
 		{"null list", `{"filters":{"attributes":null}}`, search, "filters.attributes", "must be a list, not null"},
 		{"list for an object", `{"filters":[]}`, search, "filters", "must be an object, not a list"},
 		{"string for a boolean", `{"filters":{"has_error":"true"}}`, search, "filters.has_error", "must be a boolean, not a string"},
 		{"number too large", `{"filters":{"min_duration_ms":1e400}}`, search, "filters.min_duration_ms", "too large"},
 		{"value too large", `{"filters":{"attributes":[{"value":1e400}]}}`, search, "filters.attributes[0].value", "too large"},
-		{"duplicate in free-form JSON", `{"filters":{"attributes":[{"value":{"a":1,"a":2}}]}}`, search, `filters.attributes[0].value["a"]`, "given twice"},
+		{
+			"duplicate in free-form JSON", `{"filters":{"attributes":[{"value":{"a":1,"a":2}}]}}`, search, `filters.attributes[0].value["a"]`,
+			"given twice",
+		},
 		{"time as a number", `{"start_time":1}`, search, "start_time", "must be a time in UTC"},
 		{"time without an offset", `{"start_time":"2026-01-31T09:30:00"}`, search, "start_time", timeText},
 		{"time of another zone", `{"start_time":"2026-01-31T09:30:00+02:00"}`, search, "start_time", timeText},
@@ -123,7 +139,10 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{"date", `{"start_time":"2026-01-31"}`, search, "start_time", timeText},
 		{"a day that does not exist", `{"start_time":"2026-02-30T09:30:00Z"}`, search, "start_time", "does not exist"},
 		{"year 0", `{"start_time":"0000-01-01T00:00:00Z"}`, search, "start_time", "between the years 1 and 9999"},
-		{"too deep", `{"filters":{"attributes":[{"value":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}]}}`, search, "", "nested deeper"},
+		{
+			"too deep", `{"filters":{"attributes":[{"value":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}]}}`, search, "",
+			"nested deeper",
+		},
 		{"too deep in what is skipped", `{"x":` + strings.Repeat("[", 100000), search, "", "nested deeper"},
 		{"negative unsigned", `{"uint32_field":-1}`, any, "uint32_field", "between 0 and 4294967295"},
 		{"64-bit overflow", `{"uint64_field":18446744073709551616}`, any, "uint64_field", "between 0 and 18446744073709551615"},
@@ -172,7 +191,8 @@ func TestUnmarshalCountsProblems(t *testing.T) {
 func FuzzUnmarshal(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"start_time":"2026-01-31T09:30:00.5Z","limit":3,"filters":{"attributes":[{"key":"\u00e9","value":{"a":[1e2,null,-0.0]}}]}}`,
-		`{"cursor":null,"filters":{"min_duration_ms":1E-7,"has_error":true}}`, `{"limit":1.0}`, `{"limit":-0}`, `{"a":{"b":[1,{}]}}`, "{\"cursor\":\"\xff\"}",
+		`{"cursor":null,"filters":{"min_duration_ms":1E-7,"has_error":true}}`, `{"limit":1.0}`, `{"limit":-0}`, `{"a":{"b":[1,{}]}}`,
+		"{\"cursor\":\"\xff\"}",
 	} {
 		f.Add([]byte(seed))
 	}

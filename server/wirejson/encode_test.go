@@ -38,7 +38,10 @@ func TestMarshal(t *testing.T) {
 			`{"object":"list","data":[],"has_more":false,"next_cursor":null}`,
 		},
 		{
-			"maps are sorted, text is escaped", &svcv2.SpanEvent{Name: "a\"\\\n\r\t\x01<é\u2028", Attributes: map[string]string{"b": "2", "a": "1", "": "0"}},
+			"maps are sorted, text is escaped", &svcv2.SpanEvent{
+				Name:       "a\"\\\n\r\t\x01<é\u2028",
+				Attributes: map[string]string{"b": "2", "a": "1", "": "0"},
+			},
 			`{"timestamp":null,"name":"a\"\\\n\r\t\u0001<é` + "\u2028" + `","attributes":{"":"0","a":"1","b":"2"}}`,
 		},
 		{
@@ -87,7 +90,8 @@ func value(t *testing.T, v any) *structpb.Value {
 
 func TestMarshalTimestamp(t *testing.T) {
 	for nanos, want := range map[int32]string{
-		0: "2026-01-31T09:30:00Z", 500_000_000: "2026-01-31T09:30:00.500Z", 1_000: "2026-01-31T09:30:00.000001Z", 1: "2026-01-31T09:30:00.000000001Z",
+		0: "2026-01-31T09:30:00Z", 500_000_000: "2026-01-31T09:30:00.500Z", 1_000: "2026-01-31T09:30:00.000001Z",
+		1: "2026-01-31T09:30:00.000000001Z",
 	} {
 		at := timestamppb.New(time.Date(2026, 1, 31, 9, 30, 0, int(nanos), time.UTC))
 		got, err := wirejson.Marshal(at)

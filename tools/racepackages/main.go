@@ -89,7 +89,8 @@ func within(dir, folder string) bool {
 }
 
 func list() ([]*goPackage, error) {
-	out, err := command("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,EmbedFiles,Imports,TestImports,XTestImports,Deps", "./...")
+	out, err := command("go", "list", "-json=ImportPath,Dir,GoFiles,TestGoFiles,XTestGoFiles,EmbedFiles,Imports,TestImports,XTestImports,Deps",
+		"./...")
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +123,9 @@ func changedFiles(commit string) ([]string, error) {
 // import directly or indirectly. A file without a package, as in testdata, belongs to the nearest parent folder that has a
 // package. No other package depends on tests, or on data that is not embedded, or on a package whose changes are not passed on. go.mod
 // and go.sum belong to every package.
-func dependents(packages []*goPackage, root string, files []string, passesOn func(*goPackage) (bool, error)) (func(*goPackage) bool, error) {
+func dependents(packages []*goPackage, root string, files []string,
+	passesOn func(*goPackage) (bool, error),
+) (func(*goPackage) bool, error) {
 	byDir, byPath := map[string]*goPackage{}, map[string]*goPackage{}
 	for _, p := range packages {
 		if dir, err := filepath.Rel(root, p.Dir); err == nil {
@@ -160,7 +163,8 @@ func dependents(packages []*goPackage, root string, files []string, passesOn fun
 		return p != nil && (p.changed || slices.ContainsFunc(p.Deps, func(dep string) bool { return byPath[dep] != nil && byPath[dep].changed }))
 	}
 	return func(p *goPackage) bool {
-		return p.testsChanged || reaches(p.ImportPath) || slices.ContainsFunc(p.TestImports, reaches) || slices.ContainsFunc(p.XTestImports, reaches)
+		return p.testsChanged || reaches(p.ImportPath) || slices.ContainsFunc(p.TestImports, reaches) ||
+			slices.ContainsFunc(p.XTestImports, reaches)
 	}, nil
 }
 

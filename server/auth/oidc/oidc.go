@@ -171,7 +171,10 @@ func (p *Provider) Finish(ctx context.Context, f Flow, code string) (auth.Identi
 			return auth.Identity{}, err
 		}
 	}
-	return auth.Identity{Issuer: id.Issuer, Subject: id.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name, Picture: c.Picture}, nil
+	return auth.Identity{
+		Issuer: id.Issuer, Subject: id.Subject, Email: c.Email, EmailVerified: bool(c.Verified), Name: c.Name,
+		Picture: c.Picture,
+	}, nil
 }
 
 // ask fetches the claims that the ID token lacks from the userinfo endpoint. The answer must name the same subject.

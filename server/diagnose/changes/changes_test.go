@@ -194,7 +194,8 @@ func TestSeriesWithoutData(t *testing.T) {
 	}
 	for name, got := range map[string][]Change{
 		"no trials": Shares(empty, empty, 5), "no events": Counts(empty, nil, 5), "no exposure": Counts(empty, empty, 5),
-		"no level": Levels(nan, nil, latency), "nothing": Shares(nil, nil, 5), "no counts": Counts(nil, nil, 5), "no levels": Levels(nil, nil, latency),
+		"no level": Levels(nan, nil, latency), "nothing": Shares(nil, nil, 5), "no counts": Counts(nil, nil, 5),
+		"no levels": Levels(nil, nil, latency),
 	} {
 		if len(got) != 0 {
 			t.Errorf("%s: %v", name, got)

@@ -81,7 +81,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 	}
 	printTable(out, rows, opts)
 	printLimits(out, rows)
-	fmt.Fprintf(out, "\nTook %s. Processor time that other programs used meanwhile: %s\n", time.Since(started).Round(time.Second), busy.others())
+	fmt.Fprintf(out, "\nTook %s. Processor time that other programs used meanwhile: %s\n", time.Since(started).Round(time.Second),
+		busy.others())
 	return nil
 }
 

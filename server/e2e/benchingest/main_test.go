@@ -55,7 +55,8 @@ func TestRun(t *testing.T) {
 	t.Setenv("SVC_CHDB_LIB", testkit.Library(t))
 	var log bytes.Buffer
 	o := options{
-		program: testkit.Binary(t), dir: t.TempDir(), items: 2048, ackItems: 20_480, warmItems: 1024, anchorFor: time.Millisecond, half: time.Second, signals: []otlp.Signal{otlp.Metrics}, log: &log,
+		program: testkit.Binary(t), dir: t.TempDir(), items: 2048, ackItems: 20_480, warmItems: 1024, anchorFor: time.Millisecond,
+		half: time.Second, signals: []otlp.Signal{otlp.Metrics}, log: &log,
 	}
 	rows, err := measureAll(t.Context(), o)
 	if err != nil {
@@ -65,7 +66,8 @@ func TestRun(t *testing.T) {
 		t.Fatalf("%d rows, want 3 protocols with and without gzip, and new series", len(rows))
 	}
 	for _, r := range rows {
-		if r.ack <= 0 || r.stored != (r.usual() || r.newSeries) || r.ackAnchor.before <= 0 || r.ackAnchor.after <= 0 || r.stored != (r.storedAnchor.mean() > 0) {
+		if r.ack <= 0 || r.stored != (r.usual() || r.newSeries) || r.ackAnchor.before <= 0 || r.ackAnchor.after <= 0 ||
+			r.stored != (r.storedAnchor.mean() > 0) {
 			t.Errorf("%s: %+v", r.combination, r)
 		}
 	}
@@ -82,12 +84,17 @@ func TestRun(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	full := result{
-		combination: combination{signal: otlp.Traces, protocol: loadtest.HTTPProtobuf, gzip: true}, ack: 5.666, stored: true, server: 3.2, engine: 4.1, merges: 0.75, disk: 54.62,
-		acked: 500_000, storedRate: 170_000, p50: 9800 * time.Microsecond, p99: 32 * time.Millisecond, serverPeak: 400 << 20, enginePeak: 1200 << 20,
-		ackAnchor: anchor{2 * referenceAnchor, 2 * referenceAnchor}, storedAnchor: anchor{0.4 * referenceAnchor, 0.6 * referenceAnchor},
+		combination: combination{signal: otlp.Traces, protocol: loadtest.HTTPProtobuf, gzip: true}, ack: 5.666, stored: true, server: 3.2,
+		engine: 4.1, merges: 0.75, disk: 54.62,
+		acked: 500_000, storedRate: 170_000, p50: 9800 * time.Microsecond, p99: 32 * time.Millisecond, serverPeak: 400 << 20,
+		enginePeak: 1200 << 20,
+		ackAnchor:  anchor{2 * referenceAnchor, 2 * referenceAnchor}, storedAnchor: anchor{0.4 * referenceAnchor, 0.6 * referenceAnchor},
 		halved: true, halfP50: 1300 * time.Microsecond, halfP99: 12 * time.Millisecond,
 	}
-	short := result{combination: combination{signal: otlp.Traces, protocol: loadtest.HTTPJSON, gzip: false}, ack: 3.8, ackAnchor: anchor{referenceAnchor, referenceAnchor}}
+	short := result{
+		combination: combination{signal: otlp.Traces, protocol: loadtest.HTTPJSON, gzip: false}, ack: 3.8,
+		ackAnchor: anchor{referenceAnchor, referenceAnchor},
+	}
 	var out bytes.Buffer
 	printTable(&out, []result{full, short}, options{})
 	printLimits(&out, []result{full, short})
@@ -127,7 +134,8 @@ func TestParse(t *testing.T) {
 		{"-anchor -1s", "-anchor is a time greater than 0"},
 		{"-svc /nowhere/svc", "-svc names no program"},
 	} {
-		if _, err := parse(append([]string{"-svc", program}, strings.Fields(tt.args)...), os.Stderr); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := parse(append([]string{"-svc", program}, strings.Fields(tt.args)...), os.Stderr); err == nil ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v", tt.args, err)
 		}
 	}

@@ -226,7 +226,8 @@ func (p *process) load(c combination, items int) loadtest.Config {
 	return loadtest.Config{
 		Series: series,
 		URL:    p.keys.IngestURL, Addr: p.keys.OTLPGRPCAddr, Key: p.keys.PrivateKey, Protocol: c.protocol, Signal: c.signal, Gzip: c.gzip,
-		Run: "bench", Varied: true, Fleet: c.fleet, Workers: senders, Items: itemsPerRequest, Requests: max(1, items/itemsPerRequest), Seed: p.seed(),
+		Run: "bench", Varied: true, Fleet: c.fleet, Workers: senders, Items: itemsPerRequest, Requests: max(1, items/itemsPerRequest),
+		Seed: p.seed(),
 	}
 }
 

@@ -99,7 +99,8 @@ func describeMachine() (string, error) {
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		load, _, _ = strings.Cut(string(text), " ")
 	}
-	return fmt.Sprintf("%s, %d × %s, load average before: %s", time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.NumCPU(), model, load), nil
+	return fmt.Sprintf("%s, %d × %s, load average before: %s", time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.NumCPU(), model, load),
+		nil
 }
 
 // busy compares the load of the whole machine with that of this program and its children.

@@ -55,7 +55,8 @@ func startProcess(ctx context.Context, program, dir string) (*process, error) {
 	}
 	bootstrap := filepath.Join(dir, "bootstrap.json")
 	p := &process{program: program, dir: dir, log: &bytes.Buffer{}, done: make(chan struct{})}
-	p.cmd = exec.Command(program, "serve", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0", //nolint:noctx // it is stopped with SIGTERM
+	p.cmd = exec.Command(program, "serve", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr",
+		"127.0.0.1:0", //nolint:noctx // it is stopped with SIGTERM
 		"--otlp-grpc-addr", "127.0.0.1:0", "--bootstrap-file", bootstrap)
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "SVC_") || strings.HasPrefix(kv, "SVC_CHDB_LIB=") {
@@ -188,7 +189,8 @@ func tableOf(s otlp.Signal) string {
 
 // disk returns the bytes that all telemetry takes up on disk, rollups and indexes included, and the rows of a signal.
 func (p *process) disk(_ context.Context, s otlp.Signal) (bytes, rows float64, err error) {
-	values, err := p.query("SELECT sum(bytes_on_disk), sumIf(rows, table = '" + tableOf(s) + "') FROM system.parts WHERE active AND database = 'svc'")
+	values, err := p.query("SELECT sum(bytes_on_disk), sumIf(rows, table = '" + tableOf(s) +
+		"') FROM system.parts WHERE active AND database = 'svc'")
 	if err != nil {
 		return 0, 0, err
 	}

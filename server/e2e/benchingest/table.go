@@ -16,7 +16,10 @@ func printTable(out io.Writer, rows []result, o options) {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, line := range [][]string{
 		{"", "", "", "ack", "", "", "all in", "", "", "", "", "merged", "disk", "ack p50/p99", "ack p50/p99", "acked", "stored", "peak MiB", ""},
-		{"signal", "protocol", "gzip", "µs", "anchor", "scaled", "server µs", "engine µs", "sum µs", "anchor", "scaled", "times", "B/item", "saturated", "at half", "items/s", "items/s", "server", "engine"},
+		{
+			"signal", "protocol", "gzip", "µs", "anchor", "scaled", "server µs", "engine µs", "sum µs", "anchor", "scaled", "times", "B/item",
+			"saturated", "at half", "items/s", "items/s", "server", "engine",
+		},
 	} {
 		fmt.Fprintln(t, strings.Join(line, "\t")+"\t")
 	}
@@ -164,7 +167,8 @@ func printDrift(out io.Writer, rows []result) {
 			measured bool
 		}{{"acknowledgement", r.ackAnchor, r.ack > 0}, {"all in", r.storedAnchor, r.stored}} {
 			if a := phase.anchor; phase.measured && a.drift() > anchorDrift {
-				fmt.Fprintf(out, "WARNING: %s, %s: the anchor was %.2f µs before and %.2f µs after, %.0f %% apart: the machine changed its speed meanwhile; measure again.\n",
+				fmt.Fprintf(out, "WARNING: %s, %s: the anchor was %.2f µs before and %.2f µs after, %.0f %% apart: the machine changed its speed "+
+					"meanwhile; measure again.\n",
 					r.combination, phase.name, a.before/1e3, a.after/1e3, 100*a.drift())
 			}
 		}

@@ -64,7 +64,10 @@ func (t *telemetry) addActivity(seed uint64) {
 		a.visits = append(a.visits, v)
 	}
 	for range 500 {
-		e := &action{at: any(), attributes: map[string]string{"plan": one("free", "pro", "ü")}, origin: "server", kind: "custom", service: one("shop", "app", "")}
+		e := &action{
+			at: any(), attributes: map[string]string{"plan": one("free", "pro", "ü")}, origin: "server", kind: "custom",
+			service: one("shop", "app", ""),
+		}
 		e.name = one("signed up", "added to cart", "added to cart", "purchase", "purchase ü", "$screen", "$pageview", "$pageview", "$pageview")
 		if a.r.IntN(3) > 0 {
 			v := a.visits[a.r.IntN(len(a.visits))]

@@ -119,7 +119,10 @@ func actionConditions() []actionCondition {
 		{object{"user_id": "u3"}, func(e *action) bool { return e.user == "u3" }},
 		{object{"session_id": "session-7"}, func(e *action) bool { return e.sessionID() == "session-7" }},
 		{object{"host": "shop.example", "page_path": "/cart"}, func(e *action) bool { return e.host() == "shop.example" && e.path() == "/cart" }},
-		{object{"attributes": []object{onAttribute("plan", "equals", "pro", false)}}, func(e *action) bool { return e.attributes["plan"] == "pro" }},
+		{
+			object{"attributes": []object{onAttribute("plan", "equals", "pro", false)}},
+			func(e *action) bool { return e.attributes["plan"] == "pro" },
+		},
 	}
 }
 
@@ -176,7 +179,8 @@ func (a *audit) checkVisitDifference(w window) {
 					with++
 				}
 			}
-			a.figure(read, fmt.Sprintf("%s of %s=%s in %s", field, key, value, w), number64(d[field]), exactly(float64(with)/float64(len(sides[name]))))
+			a.figure(read, fmt.Sprintf("%s of %s=%s in %s", field, key, value, w), number64(d[field]),
+				exactly(float64(with)/float64(len(sides[name]))))
 		}
 	}
 }

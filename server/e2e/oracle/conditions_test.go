@@ -41,7 +41,11 @@ func (t *telemetry) common() []condition {
 	return []condition{
 		{object{}, "", func(*row) bool { return true }},
 		{object{"service_name": o.service}, "service.name = " + strconv.Quote(o.service), func(r *row) bool { return r.service == o.service }},
-		{object{"deployment_environment": "production"}, `deployment.environment = "production"`, func(r *row) bool { return r.environment == "production" }},
+		{
+			object{"deployment_environment": "production"},
+			`deployment.environment = "production"`,
+			func(r *row) bool { return r.environment == "production" },
+		},
 		{
 			object{"service_name": o.service, "deployment_environment": "staging"},
 			"service.name = " + strconv.Quote(o.service) + ` AND env = "staging"`,
@@ -138,7 +142,11 @@ func spanGroupings() []grouping {
 		{object{"group_by": "http_method"}, "http.method", func(r *row) string { return r.method }},
 		{object{"group_by": "attribute", "group_by_attribute_key": "tenant"}, "attr.tenant", ofAttribute("tenant")},
 		{object{"group_by": "attribute", "group_by_attribute_key": "db.system.name"}, "attr.db.system.name", ofAttribute("db.system")},
-		{object{"group_by": "resource_attribute", "group_by_attribute_key": "tenant"}, "resource.tenant", func(r *row) string { return r.tenant }},
+		{
+			object{"group_by": "resource_attribute", "group_by_attribute_key": "tenant"},
+			"resource.tenant",
+			func(r *row) string { return r.tenant },
+		},
 	}
 }
 

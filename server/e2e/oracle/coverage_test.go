@@ -8,7 +8,10 @@ import (
 var uncompared = []struct{ reads, reason string }{
 	{`getTraceSkeleton|summarizeTraces`, "they have no REST route; tools show their figures"},
 	{`summarizeMetrics`, "it has no REST route; the tool list_metrics shows its figures"},
-	{`searchProductEventPaths|searchSessionReplayFacets|(list|get)SessionReplay.+`, "no evaluation of paths, facets, recordings and their traces yet"},
+	{
+		`searchProductEventPaths|searchSessionReplayFacets|(list|get)SessionReplay.+`,
+		"no evaluation of paths, facets, recordings and their traces yet",
+	},
 	{
 		`.*[aA]gent(Session|Tool).*|get_agent_(session_transcript|tool_error)`,
 		"they have no REST route; tools show their figures, but these two tools are not compared yet",
@@ -27,7 +30,8 @@ var uncompared = []struct{ reads, reason string }{
 			`query_funnel|run_sql|search_.*|service_map|audit_setup|describe_.*`,
 		"REST has the same figures; no comparison of the tool's own yet",
 	},
-	{`previewAlertRule|(preview|create)_alert_rule`, "its figures are compared with a loop over spans by TestTogether in server/alerting, its steps with those of a worker by TestPreviewEqualsWorker"},
+	{`previewAlertRule|(preview|create)_alert_rule`, "its figures are compared with a loop over spans by TestTogether in server/alerting, " +
+		"its steps with those of a worker by TestPreviewEqualsWorker"},
 	{`(list|summarize)AlertRuleChecks|list_alert_checks`, "its sums are compared with a loop over checks by TestCheckSums in server/alerting"},
 	{`(create|add|update|replace)_dashboard.*`, "they write, and read only to try the queries of widgets"},
 }

@@ -21,7 +21,8 @@ func (a *audit) checkDifference() {
 		{
 			"spans of an endpoint",
 			object{"where": "deployment.environment = production", "selected": `name = "` + a.endpoints[0].name + `"`},
-			rowsIn(a.spans, w, func(r *row) bool { return r.environment == "production" }), func(r *row) bool { return r.name == a.endpoints[0].name },
+			rowsIn(a.spans, w, func(r *row) bool { return r.environment == "production" }),
+			func(r *row) bool { return r.name == a.endpoints[0].name },
 			object{"where": "deployment.environment = production", "selected": `name = "` + a.endpoints[0].name + `"`},
 		},
 		{

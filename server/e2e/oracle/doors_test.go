@@ -173,7 +173,8 @@ func (a *audit) call(tool string, arguments object, into any) (answered bool) {
 		}
 	}
 	unknown := arguments["environment"] == nowhere
-	if err := json.Unmarshal(raw, &out); err != nil || status != http.StatusOK || out.Result.IsError != unknown || len(out.Result.Content) == 0 {
+	if err := json.Unmarshal(raw, &out); err != nil || status != http.StatusOK || out.Result.IsError != unknown ||
+		len(out.Result.Content) == 0 {
 		a.Fatalf("%s %v: %d %v %s", tool, arguments, status, err, raw)
 	}
 	if unknown {

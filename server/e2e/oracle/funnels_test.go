@@ -21,7 +21,10 @@ func (a *audit) checkFunnels(w window, p *persons) {
 			func(e *action) bool { return e.name == "purchase" && e.attributes["plan"] == "pro" },
 		},
 		{object{"kind": "page", "page_path": "/cart"}, func(e *action) bool { return e.kind != "custom" && e.path() == "/cart" }},
-		{object{"kind": "page", "page_path": "/pricing", "host": "app.example"}, func(e *action) bool { return e.kind != "custom" && e.path() == "/pricing" }},
+		{
+			object{"kind": "page", "page_path": "/pricing", "host": "app.example"},
+			func(e *action) bool { return e.kind != "custom" && e.path() == "/pricing" },
+		},
 	}
 	for _, by := range []string{"person", "visitor", "user", "session"} {
 		var request []object

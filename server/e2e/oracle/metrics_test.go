@@ -64,7 +64,8 @@ func (a *audit) checkOneMetric(w window, metric, kind, aggregation string) {
 	case 0:
 		filters["service_name"], keep = service, func(p *point) bool { return p.service == service }
 	case 1:
-		filters["attributes"], keep = []object{onAttribute("pool", "equals", "ü", false)}, func(p *point) bool { return p.attributes["pool"] == "ü" }
+		filters["attributes"], keep = []object{onAttribute("pool", "equals", "ü", false)},
+			func(p *point) bool { return p.attributes["pool"] == "ü" }
 	}
 	g := groupings[a.r.IntN(len(groupings))]
 	what := fmt.Sprintf("%s of %s by %v with %v in %s", aggregation, metric, g.request["group_by"], filters, w)
@@ -84,7 +85,8 @@ func (a *audit) checkOneMetric(w window, metric, kind, aggregation string) {
 		}
 	}
 	a.names("queryMetricBreakdown", "groups of "+what, names, slices.Collect(maps.Keys(values)))
-	a.checkMetricSeries(w, what, merged(g.request, object{"aggregation": aggregation, "filters": filters, "series_limit": 100}), values, aggregation)
+	a.checkMetricSeries(w, what, merged(g.request, object{"aggregation": aggregation, "filters": filters, "series_limit": 100}), values,
+		aggregation)
 }
 
 func (a *audit) checkMetricSeries(w window, what string, request object, values map[string][]sample, aggregation string) {

@@ -54,7 +54,8 @@ func FuzzOracle(f *testing.F) {
 func (a *audit) parts() []func() {
 	return []func(){
 		a.checkSignals, a.checkServices, a.checkQuery, a.checkMetrics, a.checkTools, a.checkPages, a.checkErrors, a.checkActivity,
-		a.checkDistributions, a.checkPatterns, a.checkWidgets, a.checkAgents, a.checkToolsOfReads, a.checkDiagnosis, a.checkDifference, a.checkAllReleases, a.checkDurations,
+		a.checkDistributions, a.checkPatterns, a.checkWidgets, a.checkAgents, a.checkToolsOfReads, a.checkDiagnosis, a.checkDifference,
+		a.checkAllReleases, a.checkDurations,
 	}
 }
 

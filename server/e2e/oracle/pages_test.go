@@ -150,14 +150,16 @@ func displayed(s *row) string {
 
 func summary(s *row) string {
 	return strings.Join([]string{
-		s.trace, s.at.UTC().Format(time.RFC3339Nano), fmt.Sprint(s.milliseconds()), displayed(s), s.kind, s.service, s.status, fmt.Sprint(s.failed),
+		s.trace, s.at.UTC().Format(time.RFC3339Nano), fmt.Sprint(s.milliseconds()), displayed(s), s.kind, s.service, s.status,
+		fmt.Sprint(s.failed),
 		s.environment, s.namespace, s.method, s.route, statusText(s.code),
 	}, "|")
 }
 
 func summaryOf(o object) string {
 	return strings.Join([]string{
-		fmt.Sprint(o["id"]), moment(o["start_time"]).UTC().Format(time.RFC3339Nano), fmt.Sprint(o["duration_ms"]), fmt.Sprint(o["root_span_name"]),
+		fmt.Sprint(o["id"]), moment(o["start_time"]).UTC().Format(time.RFC3339Nano), fmt.Sprint(o["duration_ms"]),
+		fmt.Sprint(o["root_span_name"]),
 		fmt.Sprint(o["root_span_kind"]), fmt.Sprint(o["root_service_name"]), fmt.Sprint(o["root_status_code"]), fmt.Sprint(o["root_has_error"]),
 		blank(o["deployment_environment"]), blank(o["service_namespace"]), blank(o["http_method"]),
 		blank(o["http_route"]), blank(o["http_status_code"]),

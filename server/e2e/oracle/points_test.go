@@ -28,7 +28,8 @@ func (t *telemetry) addPoints() {
 					origin: o, name: "queue.length", kind: "gauge", at: at, value: float64(t.r.IntN(1000)) / 8, attributes: attributes,
 				})
 				t.points = append(t.points, &point{
-					origin: o, name: "jobs.done", kind: "sum", delta: true, began: at.Add(-5 * time.Minute), at: at, value: float64(t.r.IntN(50)), attributes: attributes,
+					origin: o, name: "jobs.done", kind: "sum", delta: true, began: at.Add(-5 * time.Minute), at: at, value: float64(t.r.IntN(50)),
+					attributes: attributes,
 				})
 				if t.r.IntN(12) == 0 {
 					began, total = at.Add(-time.Minute), 0

@@ -15,14 +15,16 @@ func aggregationsOf(source string) []string {
 	}
 	if source == "traces" {
 		list = append(
-			list, "apdex", "avg_duration", "min_duration", "max_duration", "p50_duration", "p75_duration", "p90_duration", "p95_duration", "p99_duration",
+			list, "apdex", "avg_duration", "min_duration", "max_duration", "p50_duration", "p75_duration", "p90_duration", "p95_duration",
+			"p99_duration",
 		)
 	}
 	return list
 }
 
 func ofField(aggregation string) bool {
-	return !strings.HasSuffix(aggregation, "_duration") && !slices.Contains([]string{"count", "rate", "error_count", "error_rate", "apdex"}, aggregation)
+	return !strings.HasSuffix(aggregation, "_duration") && !slices.Contains([]string{"count", "rate", "error_count", "error_rate", "apdex"},
+		aggregation)
 }
 
 // countsRows reports whether an aggregation over no rows is 0.
@@ -63,7 +65,10 @@ func (a *audit) checkOneQuery(source, aggregation string, w window, c condition,
 		return keyOf(group)
 	})
 	what := fmt.Sprintf("%s of %s by %v of %s in %s", aggregation, source, fields, c.where, w)
-	spec := object{"name": "A", "source": source, "aggregation": aggregation, "where": c.where, "group_by": fields, "limit": 100, "series_limit": 100}
+	spec := object{
+		"name": "A", "source": source, "aggregation": aggregation, "where": c.where, "group_by": fields, "limit": 100,
+		"series_limit": 100,
+	}
 	if len(fields) == 0 {
 		delete(spec, "group_by")
 	}

@@ -28,7 +28,8 @@ import (
 // of it can be read.
 func (t *telemetry) send(tb testing.TB, s *testkit.Server) {
 	tb.Helper()
-	traces, logs, metrics := &tracecollector.ExportTraceServiceRequest{}, &logscollector.ExportLogsServiceRequest{}, &metricscollector.ExportMetricsServiceRequest{}
+	traces, logs, metrics := &tracecollector.ExportTraceServiceRequest{}, &logscollector.ExportLogsServiceRequest{},
+		&metricscollector.ExportMetricsServiceRequest{}
 	flush := func() {
 		post(tb, s, "/v1/traces", traces)
 		post(tb, s, "/v1/logs", logs)

@@ -285,7 +285,8 @@ func (a *audit) checkEnvironments(w window) {
 		of := environments[e.Name]
 		names = append(names, e.Name)
 		a.figure("listEnvironments", "spans of "+e.Name, e.SpanCount, exactly(float64(len(of))))
-		a.figure("listEnvironments", "services of "+e.Name, e.ServiceCount, exactly(float64(len(by(of, func(r *row) string { return r.service })))))
+		a.figure("listEnvironments", "services of "+e.Name, e.ServiceCount,
+			exactly(float64(len(by(of, func(r *row) string { return r.service })))))
 	}
 	a.names("listEnvironments", "environments of "+w.String(), names, slices.Collect(maps.Keys(environments)))
 }

@@ -153,7 +153,8 @@ func (t *telemetry) span(o *origin, trace string) *row {
 	s := &row{
 		origin: o, trace: trace, id: t.hexID(16), name: e.name, weight: e.rate, traceState: e.traceState, sampleRate: e.attribute,
 		kind:   t.pick("Server", "Client", "Internal", "Producer", "Consumer", "Server", "Client", "Unspecified"),
-		status: t.pick("Ok", "Unset", "Unset", "Unset", "Error"), duration: time.Duration(t.r.ExpFloat64() * 3e8), attributes: map[string]string{},
+		status: t.pick("Ok", "Unset", "Unset", "Unset", "Error"), duration: time.Duration(t.r.ExpFloat64() * 3e8),
+		attributes: map[string]string{},
 	}
 	if t.r.IntN(20) == 0 {
 		s.duration = 0

@@ -51,7 +51,10 @@ func (a *audit) checkQueryData(w window) {
 					}
 				}
 			}
-			request := object{"source": source, "kind": "breakdown", "metric": aggregation, "group_by": "service", "environments": []string{"production"}, "limit": 100}
+			request := object{
+				"source": source, "kind": "breakdown", "metric": aggregation, "group_by": "service",
+				"environments": []string{"production"}, "limit": 100,
+			}
 			a.call("query_data", in(w, request), &got)
 			services := by(rowsIn(rows, w, func(r *row) bool { return r.environment == "production" }), func(r *row) string { return r.service })
 			var names []string

@@ -32,7 +32,10 @@ func TestParseChunk(t *testing.T) {
 			headers: header(session, "s", seq, "4294967295", "x-svc-is-checkpoint", "1", "x-svc-event-count", "12", "x-svc-duration-ms", "5000"),
 			want:    activity.Chunk{SessionID: "s", Seq: 4294967295, IsCheckpoint: true, EventCount: 12, DurationMs: 5000},
 		},
-		{headers: header(session, strings.Repeat("s", 128), seq, "1", "x-svc-is-checkpoint", "True"), want: activity.Chunk{SessionID: strings.Repeat("s", 128), Seq: 1, IsCheckpoint: true}},
+		{
+			headers: header(session, strings.Repeat("s", 128), seq, "1", "x-svc-is-checkpoint", "True"),
+			want:    activity.Chunk{SessionID: strings.Repeat("s", 128), Seq: 1, IsCheckpoint: true},
+		},
 		{headers: header(session, "s", seq, "1", "x-svc-is-checkpoint", "false"), want: activity.Chunk{SessionID: "s", Seq: 1}},
 		{headers: header(seq, "1"), refused: "x-svc-session-id is required"},
 		{headers: header(session, "a b", seq, "1"), refused: "x-svc-session-id must be 1 to 128 letters"},
@@ -65,8 +68,9 @@ func TestChunkRow(t *testing.T) {
 	c := activity.Chunk{SessionID: "s", Seq: 3, IsCheckpoint: true, EventCount: 12, DurationMs: 5000, ByteSize: 1 << 30}
 	c.Append([]byte("\x1f\x8b\x00"), stamp(), &set)
 	want := []row{{
-		"OrgId": "org_one", "SessionId": "s", "ChunkSeq": uint32(3), "Timestamp": received.UnixNano(), "DurationMs": uint32(5000), "EventCount": uint32(12),
-		"ByteSize": uint64(1 << 30), "IsCheckpoint": true, "Payload": "\x1f\x8b\x00", "ResourceAttributes": stamps,
+		"OrgId": "org_one", "SessionId": "s", "ChunkSeq": uint32(3), "Timestamp": received.UnixNano(), "DurationMs": uint32(5000),
+		"EventCount": uint32(12),
+		"ByteSize":   uint64(1 << 30), "IsCheckpoint": true, "Payload": "\x1f\x8b\x00", "ResourceAttributes": stamps,
 	}}
 	if diff := cmp.Diff(want, rows(t, &set)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

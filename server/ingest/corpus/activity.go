@@ -112,11 +112,18 @@ func (m maker) lines(e lineEndpoint) []Case {
 		post("test key", good, OK, "").with("Authorization", "Bearer SVC_TEST"),
 		post("test key, wrong body", "{", OK, "With an ingest key this request is refused: 400 ingest_bad_request: line 1: is not valid JSON").with("Authorization", "Bearer SVC_TEST"),
 		post("attributes as text", good[:len(good)-1]+`,"attributes":"x","user_traits":"x"}`, BadRequest, "must be an object"),
-		post("time in another form", strings.Replace(good, `{`, `{"timestamp":0,"start_time":0,`, 1), OK, "", "line"), // of a repeated name the last value counts
+		// of a repeated name the last value counts
+		post("time in another form", strings.Replace(good, `{`, `{"timestamp":0,"start_time":0,`, 1), OK, "", "line"),
 		{Name: e.path + ": GET", Method: http.MethodGet, Path: e.path, Want: NoMethod, Message: "POST"},
 		{Name: e.path + ": no key", Path: e.path, NoKey: true, Body: []byte(good), Want: Unauthorized, Message: "No ingest key was sent"},
-		{Name: e.path + ": body cut", Path: e.path, Body: []byte(good), Declared: len(good) + 5, Want: BadRequest, Message: "Content-Length declared"},
-		{Name: e.path + ": 20 MiB and a byte", Path: e.path, Make: func() []byte { return noise(20<<20 + 1) }, Want: TooLarge, Message: "larger than 20 MiB"},
+		{
+			Name: e.path + ": body cut", Path: e.path, Body: []byte(good), Declared: len(good) + 5, Want: BadRequest,
+			Message: "Content-Length declared",
+		},
+		{
+			Name: e.path + ": 20 MiB and a byte", Path: e.path, Make: func() []byte { return noise(20<<20 + 1) }, Want: TooLarge,
+			Message: "larger than 20 MiB",
+		},
 	}
 	for i := range all {
 		c := &all[i]
@@ -159,10 +166,17 @@ func (m maker) events() []Case {
 		{"attributes as list", `{"name":"a","attributes":["b"]}`, "line 2: attributes must be an object"},
 		{"user as number", `{"name":"a","user_id":7}`, "line 2: user_id must be a text"},
 	} {
-		all = append(all, Case{Name: "/v1/events: " + c.name, Path: "/v1/events", Body: []byte(good + "\n" + c.line), Want: OK, Message: c.message, Rejected: 1, Stored: []string{"kept"}})
+		all = append(all, Case{
+			Name: "/v1/events: " + c.name, Path: "/v1/events", Body: []byte(good + "\n" + c.line), Want: OK,
+			Message: c.message, Rejected: 1, Stored: []string{"kept"},
+		})
 	}
-	long := `{"name":"cut","url":"` + strings.Repeat("x", 3<<10) + `","attributes":{"k":"` + strings.Repeat("y", 2<<10) + `","` + strings.Repeat("z", 65) + `":"z"}}`
-	return append(all, Case{Name: "/v1/events: beyond its limits", Path: "/v1/events", Body: []byte(long), Want: OK, Message: "was cut", Stored: []string{"cut"}})
+	long := `{"name":"cut","url":"` + strings.Repeat("x", 3<<10) + `","attributes":{"k":"` + strings.Repeat("y", 2<<10) + `","` +
+		strings.Repeat("z", 65) + `":"z"}}`
+	return append(all, Case{
+		Name: "/v1/events: beyond its limits", Path: "/v1/events", Body: []byte(long), Want: OK, Message: "was cut",
+		Stored: []string{"cut"},
+	})
 }
 
 // sessions returns faulty rows about sessions and their events.
@@ -176,7 +190,10 @@ func (m maker) sessions() []Case {
 		{"meta", "time in words", `{"session_id":"s","start_time":"now"}`, "line 2: start_time must be a time"},
 		{"meta", "end as number", `{"session_id":"s","end_time":5}`, "line 2: end_time must be a text"},
 		{"meta", "negative duration", `{"session_id":"s","duration_ms":-1}`, "line 2: duration_ms must be a number"},
-		{"meta", "views beyond 32 bits", `{"session_id":"s","page_views":4294967296}`, "line 2: page_views must be a number from 0 to 4294967295"},
+		{
+			"meta", "views beyond 32 bits", `{"session_id":"s","page_views":4294967296}`,
+			"line 2: page_views must be a number from 0 to 4294967295",
+		},
 		{"meta", "flag in words", `{"session_id":"s","visitor_is_new":"yes"}`, "line 2: visitor_is_new must be 0 or 1"},
 		{"meta", "traces as text", `{"session_id":"s","trace_ids":"5b8e"}`, "line 2: trace_ids must be a list of texts"},
 		{"meta", "number among traces", `{"session_id":"s","trace_ids":[1]}`, "line 2: trace_ids must be a list of texts"},
@@ -187,20 +204,33 @@ func (m maker) sessions() []Case {
 		{"events", "time in words", `{"session_id":"s","type":"click","timestamp":"now"}`, "line 2: timestamp must be a time"},
 		{"events", "number beyond 32 bits", `{"session_id":"s","type":"click","seq":4294967296}`, "line 2: seq must be a number"},
 		{"events", "status beyond 16 bits", `{"session_id":"s","type":"network","net_status":65536}`, "line 2: net_status must be a number"},
-		{"events", "duration in words", `{"session_id":"s","type":"network","net_duration_ms":"long"}`, "line 2: net_duration_ms must be a number"},
+		{
+			"events", "duration in words", `{"session_id":"s","type":"network","net_duration_ms":"long"}`,
+			"line 2: net_duration_ms must be a number",
+		},
 		{"events", "attributes as text", `{"session_id":"s","type":"custom","attributes":"a=b"}`, "line 2: attributes must be an object"},
 	} {
 		e := m.lineEndpoints()[1]
 		if c.path == "events" {
 			e = m.lineEndpoints()[2]
 		}
-		all = append(all, Case{Name: e.path + ": " + c.name, Path: e.path, Body: []byte(e.line("lost") + "\n" + c.line), Want: BadRequest, Message: c.message})
+		all = append(all, Case{
+			Name: e.path + ": " + c.name, Path: e.path, Body: []byte(e.line("lost") + "\n" + c.line), Want: BadRequest,
+			Message: c.message,
+		})
 	}
 	old := time.Unix(0, int64(m.now)).AddDate(0, -2, 0).UTC().Format(time.DateTime)
 	return append(
 		all,
-		Case{Name: "session of two months ago", Path: "/v1/sessionReplays/meta", Body: []byte(`{"session_id":"s","start_time":"` + old + `"}`), Want: OK, Message: "line 1: start_time is more than 30 days back", Rejected: 1},
-		Case{Name: "session event of two months ago", Path: "/v1/sessionEvents", Body: []byte(`{"session_id":"s","type":"click","timestamp":"` + old + `"}`), Want: OK, Message: "line 1: timestamp is more than 30 days back", Rejected: 1},
+		Case{
+			Name: "session of two months ago", Path: "/v1/sessionReplays/meta", Body: []byte(`{"session_id":"s","start_time":"` + old + `"}`),
+			Want: OK, Message: "line 1: start_time is more than 30 days back", Rejected: 1,
+		},
+		Case{
+			Name: "session event of two months ago", Path: "/v1/sessionEvents",
+			Body: []byte(`{"session_id":"s","type":"click","timestamp":"` + old + `"}`), Want: OK,
+			Message: "line 1: timestamp is more than 30 days back", Rejected: 1,
+		},
 	)
 }
 
@@ -266,7 +296,8 @@ func (m maker) chunks() []Case {
 			Make: func() []byte { return noise(20<<20 + 1) }, Want: TooLarge, Message: "larger than 20 MiB",
 		},
 		{
-			Name: blobPath + ": more than 1 GiB of white space", Path: blobPath, Header: http.Header{"X-Svc-Session-Id": {"s"}, "X-Svc-Chunk-Seq": {"0"}},
+			Name: blobPath + ": more than 1 GiB of white space", Path: blobPath,
+			Header: http.Header{"X-Svc-Session-Id": {"s"}, "X-Svc-Chunk-Seq": {"0"}},
 			Make: func() []byte {
 				return join(zipped([]byte("[")), bytes.Repeat(zipped(bytes.Repeat([]byte(" "), 16<<20)), 65))
 			}, Want: TooLarge, Message: "after decompression",

@@ -84,7 +84,8 @@ func below(status int, code codes.Code) Outcome { return Outcome{Status: status,
 // Cases returns the whole corpus. The items to store have a time close to now.
 func Cases(now time.Time) []Case {
 	m := maker{now: uint64(now.UnixNano())}
-	return slices.Concat(m.utf8(), m.wire(), m.json(), m.compression(), m.lengths(), m.headers(), m.calls(), m.partial(), m.logpush(), m.activity(), m.huge())
+	return slices.Concat(m.utf8(), m.wire(), m.json(), m.compression(), m.lengths(), m.headers(), m.calls(), m.partial(), m.logpush(),
+		m.activity(), m.huge())
 }
 
 // Load makes a large body. The caller drops it by setting Body to nil.

@@ -29,7 +29,8 @@ func (m maker) json() []Case {
 	all := m.malformedJSON()
 	post := func(signal otlp.Signal, name, fields, message string) {
 		all = append(all, Case{
-			Name: signal.String() + " JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(jsonRequest(signal, fields)), Want: BadRequest, Message: message,
+			Name: signal.String() + " JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(jsonRequest(signal, fields)),
+			Want: BadRequest, Message: message,
 		})
 	}
 	for _, c := range []struct{ name, fields, message string }{
@@ -43,11 +44,17 @@ func (m maker) json() []Case {
 		{"id as number", `"traceId":5`, "spans[0].traceId: must be text"},
 		{"id of a link", `"links":[{"spanId":"g1"}]`, "spans[0].links[0].spanId: must be hexadecimal"},
 		{"id escaped to no hexadecimal", `"spanId":"\u00e9\u00e9"`, "spans[0].spanId: must be hexadecimal"},
-		{"time beyond 64 bits", `"startTimeUnixNano":"18446744073709551616"`, "spans[0].startTimeUnixNano: must be a whole number from 0 to 18446744073709551615"},
+		{
+			"time beyond 64 bits", `"startTimeUnixNano":"18446744073709551616"`,
+			"spans[0].startTimeUnixNano: must be a whole number from 0 to 18446744073709551615",
+		},
 		{"time beyond 64 bits, bare", `"startTimeUnixNano":18446744073709551616`, "spans[0].startTimeUnixNano: must be a whole number"},
 		{"negative time", `"startTimeUnixNano":"-1"`, "spans[0].startTimeUnixNano: must be a whole number"},
 		{"time with a fraction", `"startTimeUnixNano":1.5`, "spans[0].startTimeUnixNano: must be a whole number"},
-		{"time as exponent with a fraction", `"startTimeUnixNano":1.7952393840827085123e18`, "spans[0].startTimeUnixNano: must be a whole number"},
+		{
+			"time as exponent with a fraction", `"startTimeUnixNano":1.7952393840827085123e18`,
+			"spans[0].startTimeUnixNano: must be a whole number",
+		},
 		{"time as exponent beyond 64 bits", `"startTimeUnixNano":"1.9e19"`, "spans[0].startTimeUnixNano: must be a whole number"},
 		{"time as exponent beyond all bits", `"startTimeUnixNano":1e999999999999`, "spans[0].startTimeUnixNano: must be a whole number"},
 		{"time in words", `"startTimeUnixNano":"2026-11-21T02:00:00Z"`, "spans[0].startTimeUnixNano: must be a whole number"},
@@ -56,13 +63,25 @@ func (m maker) json() []Case {
 		{"hexadecimal number", `"flags":0x10`, "spans[0]"},
 		{"flags beyond 32 bits", `"flags":4294967296`, "spans[0].flags: must be a whole number from 0 to 4294967295"},
 		{"count beyond 32 bits", `"droppedAttributesCount":"99999999999"`, "spans[0].droppedAttributesCount: must be a whole number"},
-		{"int beyond 64 bits", `"attributes":[{"key":"a","value":{"intValue":"9223372036854775808"}}]`, "attributes[0].value.intValue: must be a whole number of 64 bits"},
-		{"int below 64 bits", `"attributes":[{"key":"a","value":{"intValue":-9223372036854775809}}]`, "attributes[0].value.intValue: must be a whole number of 64 bits"},
+		{
+			"int beyond 64 bits", `"attributes":[{"key":"a","value":{"intValue":"9223372036854775808"}}]`,
+			"attributes[0].value.intValue: must be a whole number of 64 bits",
+		},
+		{
+			"int below 64 bits", `"attributes":[{"key":"a","value":{"intValue":-9223372036854775809}}]`,
+			"attributes[0].value.intValue: must be a whole number of 64 bits",
+		},
 		{"int as NaN", `"attributes":[{"key":"a","value":{"intValue":"NaN"}}]`, "attributes[0].value.intValue: must be a whole number"},
 		{"NaN without quotes", `"attributes":[{"key":"a","value":{"doubleValue":NaN}}]`, "attributes[0].value.doubleValue: must be a JSON value"},
-		{"Infinity without quotes", `"attributes":[{"key":"a","value":{"doubleValue":-Infinity}}]`, "attributes[0].value.doubleValue: must be a JSON value"},
+		{
+			"Infinity without quotes", `"attributes":[{"key":"a","value":{"doubleValue":-Infinity}}]`,
+			"attributes[0].value.doubleValue: must be a JSON value",
+		},
 		{"infinity in short", `"attributes":[{"key":"a","value":{"doubleValue":"Inf"}}]`, "attributes[0].value.doubleValue: must be a number"},
-		{"double beyond its range", `"attributes":[{"key":"a","value":{"doubleValue":1e400}}]`, "attributes[0].value.doubleValue: must be a number"},
+		{
+			"double beyond its range", `"attributes":[{"key":"a","value":{"doubleValue":1e400}}]`,
+			"attributes[0].value.doubleValue: must be a number",
+		},
 		{"bool as text", `"attributes":[{"key":"a","value":{"boolValue":"true"}}]`, "attributes[0].value.boolValue: must be true or false"},
 		{"bool as number", `"attributes":[{"key":"a","value":{"boolValue":1}}]`, "attributes[0].value.boolValue: must be true or false"},
 		{"text as number", `"name":5`, "spans[0].name: must be text in quotes"},
@@ -96,16 +115,28 @@ func (m maker) json() []Case {
 		post(otlp.Logs, c.name, c.fields, c.message)
 	}
 	for _, c := range []struct{ name, fields, message string }{
-		{"temporality by name", `"sum":{"aggregationTemporality":"AGGREGATION_TEMPORALITY_DELTA"}`, "metrics[0].sum.aggregationTemporality: must be the number"},
+		{
+			"temporality by name", `"sum":{"aggregationTemporality":"AGGREGATION_TEMPORALITY_DELTA"}`,
+			"metrics[0].sum.aggregationTemporality: must be the number",
+		},
 		{"points as object", `"gauge":{"dataPoints":{}}`, "metrics[0].gauge.dataPoints: must be an array"},
 		{"asInt with a fraction", `"gauge":{"dataPoints":[{"asInt":"1.5"}]}`, "dataPoints[0].asInt: must be a whole number of 64 bits"},
 		{"asDouble in words", `"gauge":{"dataPoints":[{"asDouble":"three"}]}`, "dataPoints[0].asDouble: must be a number"},
 		{"negative count", `"histogram":{"dataPoints":[{"count":-1}]}`, "dataPoints[0].count: must be a whole number"},
-		{"bucket with a fraction", `"histogram":{"dataPoints":[{"bucketCounts":["1","2.5"]}]}`, "dataPoints[0].bucketCounts[1]: must be a whole number"},
+		{
+			"bucket with a fraction", `"histogram":{"dataPoints":[{"bucketCounts":["1","2.5"]}]}`,
+			"dataPoints[0].bucketCounts[1]: must be a whole number",
+		},
 		{"bound as null", `"histogram":{"dataPoints":[{"explicitBounds":[1,null]}]}`, "dataPoints[0].explicitBounds[1]: null is not allowed"},
-		{"scale beyond 32 bits", `"exponentialHistogram":{"dataPoints":[{"scale":9999999999}]}`, "dataPoints[0].scale: must be a whole number of 32 bits"},
+		{
+			"scale beyond 32 bits", `"exponentialHistogram":{"dataPoints":[{"scale":9999999999}]}`,
+			"dataPoints[0].scale: must be a whole number of 32 bits",
+		},
 		{"monotonic as number", `"sum":{"isMonotonic":1}`, "metrics[0].sum.isMonotonic: must be true or false"},
-		{"quantile in words", `"summary":{"dataPoints":[{"quantileValues":[{"quantile":"p99"}]}]}`, "quantileValues[0].quantile: must be a number"},
+		{
+			"quantile in words", `"summary":{"dataPoints":[{"quantileValues":[{"quantile":"p99"}]}]}`,
+			"quantileValues[0].quantile: must be a number",
+		},
 		{"exemplar id", `"gauge":{"dataPoints":[{"exemplars":[{"traceId":"no"}]}]}`, "exemplars[0].traceId: must be hexadecimal"},
 	} {
 		post(otlp.Metrics, c.name, c.fields, c.message)
@@ -151,7 +182,8 @@ func (m maker) malformedJSON() []Case {
 			"values 2,000 deep":          jsonRequest(signal, `"attributes":[{"key":"a","value":`+strings.Repeat(`{"arrayValue":{"values":[`, 2000)),
 		} {
 			all = append(all, Case{
-				Name: signal.String() + " JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(body), Want: BadRequest, Message: "The body is not valid OTLP",
+				Name: signal.String() + " JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(body), Want: BadRequest,
+				Message: "The body is not valid OTLP",
 			})
 		}
 	}
@@ -162,7 +194,10 @@ func (m maker) malformedJSON() []Case {
 func (m maker) oddJSON() []Case {
 	now := strconv.FormatUint(m.now, 10)
 	ok := func(signal otlp.Signal, name, body string, stored ...string) Case {
-		return Case{Name: signal.String() + " odd JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(body), Want: OK, Stored: stored}
+		return Case{
+			Name: signal.String() + " odd JSON: " + name, Signal: signal, Header: jsonHeader(), Body: []byte(body), Want: OK,
+			Stored: stored,
+		}
 	}
 	refused := func(signal otlp.Signal, name, body string) Case {
 		c := ok(signal, name, body)
@@ -180,20 +215,30 @@ func (m maker) oddJSON() []Case {
 		refused(otlp.Metrics, "white space only", " \r\n"),
 		ok(otlp.Traces, "white space around", " \n{ } \t"),
 		ok(otlp.Traces, "null for the list", `{"resourceSpans":null}`),
-		ok(otlp.Traces, "snake_case is another field, ignored", strings.Replace(jsonRequest(otlp.Traces, m.jsonSpan("")), "resourceSpans", "resource_spans", 1)),
+		ok(otlp.Traces, "snake_case is another field, ignored", strings.Replace(jsonRequest(otlp.Traces, m.jsonSpan("")), "resourceSpans",
+			"resource_spans", 1)),
 		ok(otlp.Traces, "snake_case item field ignored", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"camel","trace_state":5`)), "camel"),
-		ok(otlp.Traces, "upper-case ids", strings.Replace(jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"upper"`)), "5b8efff798038103d269b633813fc60c", "5B8EFFF798038103D269B633813FC60C", 1), "upper"),
+		ok(otlp.Traces, "upper-case ids", strings.Replace(jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"upper"`)),
+			"5b8efff798038103d269b633813fc60c", "5B8EFFF798038103D269B633813FC60C", 1), "upper"),
 		ok(otlp.Traces, "duplicate name, the last counts", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"first","name":"last"`)), "last"),
-		ok(otlp.Traces, "duplicate list, the last counts", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"one"`)+`}]}],"scopeSpans":[{"spans":[{`+m.jsonSpan(`,"name":"two"`)), "two"),
-		ok(otlp.Traces, "time with an exponent", jsonRequest(otlp.Traces, m.jsonSpan(`,"startTimeUnixNano":`+now[:1]+"."+now[1:]+`e+18,"endTimeUnixNano":"`+now[:1]+"."+now[1:]+`E18","name":"exponent"`)), "exponent"),
-		ok(otlp.Traces, "time with a zero fraction", jsonRequest(otlp.Traces, m.jsonSpan(`,"startTimeUnixNano":`+now+`.0,"endTimeUnixNano":"`+now+`.00","name":"fraction"`)), "fraction"),
+		ok(otlp.Traces, "duplicate list, the last counts", jsonRequest(otlp.Traces,
+			m.jsonSpan(`,"name":"one"`)+`}]}],"scopeSpans":[{"spans":[{`+m.jsonSpan(`,"name":"two"`)), "two"),
+		ok(otlp.Traces, "time with an exponent", jsonRequest(otlp.Traces,
+			m.jsonSpan(`,"startTimeUnixNano":`+now[:1]+"."+now[1:]+`e+18,"endTimeUnixNano":"`+now[:1]+"."+now[1:]+`E18","name":"exponent"`)),
+			"exponent"),
+		ok(otlp.Traces, "time with a zero fraction", jsonRequest(otlp.Traces,
+			m.jsonSpan(`,"startTimeUnixNano":`+now+`.0,"endTimeUnixNano":"`+now+`.00","name":"fraction"`)), "fraction"),
 		unknownKind,
 		ok(otlp.Traces, "nulls", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"nulls","attributes":null,"status":null,"kind":null`)), "nulls"),
-		ok(otlp.Traces, "two values in one attribute", jsonRequest(otlp.Traces, m.jsonSpan(`,"name":"oneof","attributes":[{"key":"a","value":{"intValue":1,"stringValue":"b"}}]`)), "oneof"),
+		ok(otlp.Traces, "two values in one attribute", jsonRequest(otlp.Traces,
+			m.jsonSpan(`,"name":"oneof","attributes":[{"key":"a","value":{"intValue":1,"stringValue":"b"}}]`)), "oneof"),
 		noTime,
 		ok(otlp.Logs, "largest times", jsonRequest(otlp.Logs, `"timeUnixNano":`+now+`,"body":{"stringValue":"now"}`), "now"),
-		ok(otlp.Metrics, "NaN and Infinity in quotes", jsonRequest(otlp.Metrics, `"name":"nan","gauge":{"dataPoints":[{"timeUnixNano":"`+now+`","asDouble":"NaN"},{"timeUnixNano":`+now+`,"asDouble":"-Infinity"}]}`), "nan", "nan"),
-		ok(otlp.Metrics, "numbers in and out of quotes", jsonRequest(otlp.Metrics, `"name":"both","gauge":{"dataPoints":[{"timeUnixNano":"`+now+`","asInt":5},{"timeUnixNano":"`+now+`","asInt":"-5"}]}`), "both", "both"),
+		ok(otlp.Metrics, "NaN and Infinity in quotes", jsonRequest(otlp.Metrics,
+			`"name":"nan","gauge":{"dataPoints":[{"timeUnixNano":"`+now+`","asDouble":"NaN"},{"timeUnixNano":`+now+`,"asDouble":"-Infinity"}]}`),
+			"nan", "nan"),
+		ok(otlp.Metrics, "numbers in and out of quotes", jsonRequest(otlp.Metrics,
+			`"name":"both","gauge":{"dataPoints":[{"timeUnixNano":"`+now+`","asInt":5},{"timeUnixNano":"`+now+`","asInt":"-5"}]}`), "both", "both"),
 		ok(otlp.Metrics, "metric without data", jsonRequest(otlp.Metrics, `"name":"nothing"`)),
 	}
 }

@@ -22,7 +22,10 @@ func (m maker) lengths() []Case {
 	}
 	chunked := fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(span), span)
 	return []Case{
-		{Name: "Content-Length above the body", Body: span, Declared: len(span) + 50, Want: BadRequest, Message: fmt.Sprintf("The body ended after %d bytes, but Content-Length declared %d", len(span), len(span)+50)},
+		{
+			Name: "Content-Length above the body", Body: span, Declared: len(span) + 50, Want: BadRequest,
+			Message: fmt.Sprintf("The body ended after %d bytes, but Content-Length declared %d", len(span), len(span)+50),
+		},
 		{Name: "Content-Length below the body", Body: span, Declared: len(span) - 5, Want: BadRequest, Message: "The body is not valid OTLP"},
 		{Name: "Content-Length of 20 MiB and a byte, nothing sent", Declared: 20<<20 + 1, Want: TooLarge, Message: "larger than 20 MiB"},
 		{Name: "Content-Length of an exabyte", Body: span, Declared: 1 << 60, Want: TooLarge, Message: "larger than 20 MiB"},
@@ -39,7 +42,8 @@ func (m maker) lengths() []Case {
 		raw("chunk cut", head+"Transfer-Encoding: chunked\r\n\r\n40\r\nabc", BadRequest, "could not be read to its end"),
 		raw("chunk without its length", head+"Transfer-Encoding: chunked\r\n\r\nxyz\r\n", BadRequest, "could not be read to its end"),
 		raw("chunk of 16 EiB", head+"Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc", BadRequest, "could not be read to its end"),
-		raw("last chunk missing", head+fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(span), span), BadRequest, "could not be read to its end"),
+		raw("last chunk missing", head+fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n", len(span), span), BadRequest,
+			"could not be read to its end"),
 		raw("header without colon", head+"Nonsense\r\n\r\n", below(400, 0), ""),
 		raw("header folded", head+"X-A: b\r\n c\r\n"+declared+"\r\n"+string(span), below(400, 0), ""),
 		raw("no Host", strings.Replace(head, "Host: ingest\r\n", "", 1)+declared+"\r\n"+string(span), below(400, 0), ""),

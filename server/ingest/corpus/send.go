@@ -40,7 +40,10 @@ type Target struct {
 func NewTarget(httpAddr, grpcAddr, key string) *Target {
 	var protocols http.Protocols
 	protocols.SetUnencryptedHTTP2(true)
-	return &Target{HTTP: httpAddr, GRPC: grpcAddr, Key: key, client: &http.Client{Transport: &http.Transport{Protocols: &protocols, DisableCompression: true}}}
+	return &Target{HTTP: httpAddr, GRPC: grpcAddr, Key: key, client: &http.Client{Transport: &http.Transport{
+		Protocols:          &protocols,
+		DisableCompression: true,
+	}}}
 }
 
 // Close closes idle connections.
@@ -236,7 +239,8 @@ func (t *Target) sendGRPC(ctx context.Context, c *Case) (Answer, error) {
 	path := c.Path
 	if path == "" {
 		path = map[otlp.Signal]string{
-			otlp.Traces: "/opentelemetry.proto.collector.trace.v1.TraceService/Export", otlp.Logs: "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+			otlp.Traces:  "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+			otlp.Logs:    "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
 			otlp.Metrics: "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
 		}[c.Signal]
 	}

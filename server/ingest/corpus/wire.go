@@ -15,7 +15,8 @@ import (
 
 func descriptor(signal otlp.Signal) protoreflect.MessageDescriptor {
 	m := map[otlp.Signal]proto.Message{
-		otlp.Traces: &coltrace.ExportTraceServiceRequest{}, otlp.Logs: &collogs.ExportLogsServiceRequest{}, otlp.Metrics: &colmetrics.ExportMetricsServiceRequest{},
+		otlp.Traces: &coltrace.ExportTraceServiceRequest{}, otlp.Logs: &collogs.ExportLogsServiceRequest{},
+		otlp.Metrics: &colmetrics.ExportMetricsServiceRequest{},
 	}[signal]
 	return m.ProtoReflect().Descriptor()
 }
@@ -77,7 +78,13 @@ func (m maker) utf8() []Case {
 // badText returns invalid UTF-8 of one of several kinds: a single byte, an overlong form, a surrogate, a text cut within a
 // character, a code point beyond Unicode.
 func badText(i int) []byte {
-	return [][]byte{{0xff}, {'a', 'b', 0xc0, 0xaf}, {0xed, 0xa0, 0x80}, []byte("eight bytes and a half \xe2\x82"), {0xf4, 0x90, 0x80, 0x80}}[i%5]
+	return [][]byte{
+		{0xff},
+		{'a', 'b', 0xc0, 0xaf},
+		{0xed, 0xa0, 0x80},
+		[]byte("eight bytes and a half \xe2\x82"),
+		{0xf4, 0x90, 0x80, 0x80},
+	}[i%5]
 }
 
 // wire returns malformed protobuf. Every field with a length gets a length beyond its holder. Every other fault appears once for
@@ -132,7 +139,10 @@ func (m maker) wire() []Case {
 		"packed exponential counts":  nest([]byte{0x80}, 1, 2, 2, 10, 1, 8, 2),
 		"data replaced, first wrong": nest(join(nest([]byte{0x0a, 0x05}, 5), nest(m.point(), 7, 1)), 1, 2, 2),
 	} {
-		all = append(all, both(Case{Name: name, Signal: otlp.Metrics, Body: body, Want: BadRequest, Message: "resource_metrics[0].scope_metrics[0].metrics[0]."})...)
+		all = append(all, both(Case{
+			Name: name, Signal: otlp.Metrics, Body: body, Want: BadRequest,
+			Message: "resource_metrics[0].scope_metrics[0].metrics[0].",
+		})...)
 	}
 	return all
 }

@@ -11,8 +11,10 @@ import (
 func TestZipped(t *testing.T) {
 	period := bytes.Repeat([]byte("abc"), zipChunk)
 	for name, want := range map[string][]byte{
-		"nothing": {}, "a chunk": noise(zipChunk), "a byte more": period[:zipChunk+1], "repeats": period, "begins otherwise": join([]byte("begins"), period),
-		"ends otherwise": join(period, noise(2*zipChunk)), "changes": join(period[:3*zipChunk], noise(zipChunk+1), period, bytes.Repeat([]byte("xyz"), zipChunk)),
+		"nothing": {}, "a chunk": noise(zipChunk), "a byte more": period[:zipChunk+1], "repeats": period,
+		"begins otherwise": join([]byte("begins"), period),
+		"ends otherwise":   join(period, noise(2*zipChunk)), "changes": join(period[:3*zipChunk], noise(zipChunk+1), period,
+			bytes.Repeat([]byte("xyz"), zipChunk)),
 		"two equal ones, another, and again": join(period[:2*zipChunk], noise(zipChunk), period[:2*zipChunk]),
 	} {
 		r, err := gzip.NewReader(bytes.NewReader(zipped(want)))

@@ -25,7 +25,11 @@ func TestOrder(t *testing.T) {
 		{"one owner keeps its order", []push{{"a", 9, 4}}, "a0 a1 a2 a3"},
 		{"two take turns", []push{{"a", 1, 4}, {"b", 1, 2}}, "a0 b0 a1 b1 a2 a3"},
 		{"by cost, not by number", []push{{"a", 4, 3}, {"b", 1, 6}}, "a0 b0 b1 b2 b3 a1 b4 b5 a2"},
-		{"small ones do not wait behind a flood of giants", []push{{"flood", 64, 3}, {"quiet", 1, 1}, {"other", 2, 1}}, "flood0 quiet0 other0 flood1 flood2"},
+		{
+			"small ones do not wait behind a flood of giants",
+			[]push{{"flood", 64, 3}, {"quiet", 1, 1}, {"other", 2, 1}},
+			"flood0 quiet0 other0 flood1 flood2",
+		},
 		{"free of cost is no way around", []push{{"a", 0, 3}, {"b", 1, 3}}, "a0 b0 a1 b1 a2 b2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

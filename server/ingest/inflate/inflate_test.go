@@ -52,7 +52,8 @@ func samples() map[string][]byte {
 		skewed[i] = byte(min(r.ExpFloat64()*6, 255))
 	}
 	return map[string][]byte{
-		"empty": {}, "one": {'x'}, "short": []byte("hello, hello, hello"), "zeros": make([]byte, 100_000), "pairs": bytes.Repeat([]byte("ab"), 40_000),
+		"empty": {}, "one": {'x'}, "short": []byte("hello, hello, hello"), "zeros": make([]byte, 100_000),
+		"pairs":  bytes.Repeat([]byte("ab"), 40_000),
 		"random": random, "text": []byte(text.String()), "skewed": skewed, "seven": bytes.Repeat([]byte("abcdefg"), 10_000),
 	}
 }
@@ -87,7 +88,8 @@ func TestNotPlain(t *testing.T) {
 	for name, b := range map[string][]byte{
 		"nothing": nil, "header alone": packed[:10], "cut": packed[:len(packed)/2], "no trailer": packed[:len(packed)-8],
 		"wrong checksum": change(len(packed)-8, 1), "wrong length": change(len(packed)-4, 1), "a name in the header": change(3, 8),
-		"another method": change(2, 1), "no magic": change(0, 1), "damaged": change(len(packed)/2, 4), "two members": append(bytes.Clone(packed), packed...),
+		"another method": change(2, 1), "no magic": change(0, 1), "damaged": change(len(packed)/2, 4),
+		"two members":    append(bytes.Clone(packed), packed...),
 		"more behind it": append(bytes.Clone(packed), 0),
 	} {
 		if d.Gunzip(make([]byte, len(raw)), b) {

@@ -47,9 +47,11 @@ func (c Config) fleetRequest(n uint64) proto.Message {
 	}
 	slices.Sort(f.begins)
 	res := &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
-		text("service.name", fmt.Sprintf("fleet-%d", instance%fleetServices)), text("service.namespace", "shop"), text("service.version", "1.4.2"),
+		text("service.name", fmt.Sprintf("fleet-%d", instance%fleetServices)), text("service.namespace", "shop"),
+		text("service.version", "1.4.2"),
 		text("service.instance.id", fmt.Sprintf("%032x", instance*0x9E3779B97F4A7C15)), text("deployment.environment.name", "production"),
-		text("host.name", fmt.Sprintf("node-%02d", instance%40)), text("k8s.pod.name", fmt.Sprintf("fleet-%d-%05x", instance%fleetServices, instance*40503)),
+		text("host.name", fmt.Sprintf("node-%02d", instance%40)), text("k8s.pod.name",
+			fmt.Sprintf("fleet-%d-%05x", instance%fleetServices, instance*40503)),
 		text("telemetry.sdk.language", "java"), text(RunAttribute, c.Run),
 	}}
 	scope := &commonpb.InstrumentationScope{Name: "io.opentelemetry.servlet", Version: "2.9.0"}
@@ -64,7 +66,10 @@ func (c Config) fleetRequest(n uint64) proto.Message {
 	for i := range c.Items {
 		all.Spans = append(all.Spans, f.call(i))
 	}
-	return &coltrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{Resource: res, ScopeSpans: []*tracepb.ScopeSpans{all}}}}
+	return &coltrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{
+		Resource:   res,
+		ScopeSpans: []*tracepb.ScopeSpans{all},
+	}}}
 }
 
 // call is a span of a trace of 5 to 30 spans. Of 1,000 spans, 6 fail with a stack, 50 have an event and 10 a link.

@@ -12,7 +12,10 @@ import (
 // TestFleet: a request is that of one instance, its spans are in the order of time and cover some seconds, requests that follow each other
 // overlap, and traces have 5 to 30 spans.
 func TestFleet(t *testing.T) {
-	cfg, err := Config{Signal: otlp.Traces, Protocol: HTTPProtobuf, Run: "fleet", Varied: true, Fleet: true, Requests: 8, Items: 2000, Seed: 3}.validated()
+	cfg, err := Config{
+		Signal: otlp.Traces, Protocol: HTTPProtobuf, Run: "fleet", Varied: true, Fleet: true, Requests: 8, Items: 2000,
+		Seed: 3,
+	}.validated()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -213,7 +213,8 @@ func (c Config) request(seed uint64) proto.Message {
 		gauge := &metricspb.Gauge{}
 		for i := range c.Items {
 			gauge.DataPoints = append(gauge.DataPoints, &metricspb.NumberDataPoint{
-				TimeUnixNano: v.now + uint64(i), Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: measured.Float64() * 100}, Attributes: v.attributes(i),
+				TimeUnixNano: v.now + uint64(i), Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: measured.Float64() * 100},
+				Attributes: v.attributes(i),
 			})
 		}
 		metric := &metricspb.Metric{Name: "loadtest.queue.depth", Unit: "{item}", Data: &metricspb.Metric_Gauge{Gauge: gauge}}
@@ -225,7 +226,10 @@ func (c Config) request(seed uint64) proto.Message {
 		for i := range c.Items {
 			all.Spans = append(all.Spans, v.span(i))
 		}
-		return &coltrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{Resource: res, ScopeSpans: []*tracepb.ScopeSpans{all}}}}
+		return &coltrace.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{
+			Resource:   res,
+			ScopeSpans: []*tracepb.ScopeSpans{all},
+		}}}
 	}
 }
 
@@ -278,7 +282,8 @@ func (v *values) random(n int) []byte {
 // span returns one of the eight spans of a trace. The first of them is the root.
 func (v *values) span(i int) *tracepb.Span {
 	s := &tracepb.Span{
-		TraceId: v.traceID(i), SpanId: v.spanID(i), Name: fmt.Sprintf("GET /items/%d", v.r.IntN(40)), Kind: tracepb.Span_SpanKind(1 + v.r.IntN(5)),
+		TraceId: v.traceID(i), SpanId: v.spanID(i), Name: fmt.Sprintf("GET /items/%d", v.r.IntN(40)),
+		Kind:              tracepb.Span_SpanKind(1 + v.r.IntN(5)),
 		StartTimeUnixNano: v.now + uint64(i)*1000, Attributes: v.attributes(i), Status: &tracepb.Status{},
 	}
 	s.EndTimeUnixNano = s.StartTimeUnixNano + uint64(v.r.IntN(50_000_000))
@@ -292,18 +297,24 @@ func (v *values) span(i int) *tracepb.Span {
 }
 
 func (v *values) log(i int) *logspb.LogRecord {
-	body := fmt.Sprintf("order %d of customer %d: payment of %d.%02d EUR took %d ms", v.r.Uint32(), v.r.IntN(100_000), v.r.IntN(500), v.r.IntN(100), v.r.IntN(900))
+	body := fmt.Sprintf("order %d of customer %d: payment of %d.%02d EUR took %d ms", v.r.Uint32(), v.r.IntN(100_000), v.r.IntN(500),
+		v.r.IntN(100), v.r.IntN(900))
 	return &logspb.LogRecord{
-		TimeUnixNano: v.now + uint64(i)*1000, ObservedTimeUnixNano: v.now + uint64(i)*1000, SeverityNumber: logspb.SeverityNumber(9 + 4*v.r.IntN(3)),
-		Body: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: body}}, Attributes: v.attributes(i), TraceId: v.traceID(i), SpanId: v.spanID(i),
+		TimeUnixNano: v.now + uint64(i)*1000, ObservedTimeUnixNano: v.now + uint64(i)*1000,
+		SeverityNumber: logspb.SeverityNumber(9 + 4*v.r.IntN(3)),
+		Body:           &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: body}}, Attributes: v.attributes(i),
+		TraceId: v.traceID(i),
+		SpanId:  v.spanID(i),
 	}
 }
 
 func (v *values) attributes(i int) []*commonpb.KeyValue {
 	all := []*commonpb.KeyValue{
-		text("http.request.method", []string{"GET", "POST", "PUT", "DELETE"}[v.r.IntN(4)]), text("http.route", fmt.Sprintf("/items/%d", v.r.IntN(40))),
+		text("http.request.method", []string{"GET", "POST", "PUT", "DELETE"}[v.r.IntN(4)]),
+		text("http.route", fmt.Sprintf("/items/%d", v.r.IntN(40))),
 		number("http.response.status_code", []int64{200, 200, 200, 201, 404, 500}[v.r.IntN(6)]), text("server.address", "shop.example"),
-		text("url.path", fmt.Sprintf("/items/%d/%d", v.r.IntN(40), v.r.IntN(100_000))), text("client.address", fmt.Sprintf("10.%d.%d.%d", v.r.IntN(8), v.r.IntN(256), v.r.IntN(256))),
+		text("url.path", fmt.Sprintf("/items/%d/%d", v.r.IntN(40), v.r.IntN(100_000))),
+		text("client.address", fmt.Sprintf("10.%d.%d.%d", v.r.IntN(8), v.r.IntN(256), v.r.IntN(256))),
 		text("user_agent.original", fmt.Sprintf("Mozilla/5.0 (%d)", v.r.IntN(30))), text("user.id", fmt.Sprintf("u%06d", v.r.IntN(200_000))),
 		number("thread.id", int64(v.r.IntN(64))), text("network.protocol.version", "1.1"),
 	}

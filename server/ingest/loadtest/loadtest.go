@@ -123,7 +123,8 @@ func (r *Report) AcknowledgedItems() int { return r.Acknowledged * r.Items }
 // String returns the report in one line.
 func (r *Report) String() string {
 	return fmt.Sprintf("%s: %d requests of %d %s acknowledged, %d refused, %d failed in %s (%.0f items/s, %.1f MB/s); ack p50 %s, p99 %s; answers %v",
-		r.Run, r.Acknowledged, r.Items, r.Signal, r.Refused, r.Failed, r.Elapsed.Round(time.Millisecond), float64(r.AcknowledgedItems())/r.Elapsed.Seconds(),
+		r.Run, r.Acknowledged, r.Items, r.Signal, r.Refused, r.Failed, r.Elapsed.Round(time.Millisecond),
+		float64(r.AcknowledgedItems())/r.Elapsed.Seconds(),
 		float64(r.Bytes)/1e6/r.Elapsed.Seconds(), r.P50.Round(10*time.Microsecond), r.P99.Round(10*time.Microsecond), r.Answers)
 }
 

@@ -185,7 +185,8 @@ func TestMarkedLoads(t *testing.T) {
 					s := &sink{}
 					url, addr := s.serve(t)
 					r, err := loadtest.Run(t.Context(), loadtest.Config{
-						URL: url, Addr: addr, Key: "svc_sk_1", Protocol: protocol, Signal: signal, Gzip: gzip, Run: "run-1", Marked: true, Workers: 3, Requests: 7, Items: 20,
+						URL: url, Addr: addr, Key: "svc_sk_1", Protocol: protocol, Signal: signal, Gzip: gzip, Run: "run-1", Marked: true, Workers: 3,
+						Requests: 7, Items: 20,
 					})
 					if err != nil {
 						t.Fatal(err)
@@ -210,7 +211,10 @@ func TestMarkedLoads(t *testing.T) {
 func TestVerifyFindsWhatIsWrong(t *testing.T) {
 	s := &sink{refuse: 4}
 	url, _ := s.serve(t)
-	r, err := loadtest.Run(t.Context(), loadtest.Config{URL: url, Key: "svc_sk_1", Protocol: loadtest.HTTPProtobuf, Run: "run-2", Marked: true, Workers: 1, Requests: 8, Items: 5})
+	r, err := loadtest.Run(t.Context(), loadtest.Config{
+		URL: url, Key: "svc_sk_1", Protocol: loadtest.HTTPProtobuf, Run: "run-2", Marked: true,
+		Workers: 1, Requests: 8, Items: 5,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,13 +227,33 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 		want   loadtest.Result
 		ok     bool
 	}{
-		"nothing":         {func(map[string]loadtest.Stored) {}, loadtest.Result{}, true},
-		"a lost request":  {func(m map[string]loadtest.Stored) { delete(m, "0000000001") }, loadtest.Result{Lost: 5}, false},
-		"lost items":      {func(m map[string]loadtest.Stored) { m["0000000001"] = loadtest.Stored{Items: 3, Distinct: 3} }, loadtest.Result{Lost: 2}, false},
-		"duplicates":      {func(m map[string]loadtest.Stored) { m["0000000001"] = loadtest.Stored{Items: 9, Distinct: 5} }, loadtest.Result{Duplicated: 4}, false},
-		"unacknowledged":  {func(m map[string]loadtest.Stored) { m["0000000003"] = loadtest.Stored{Items: 5, Distinct: 5} }, loadtest.Result{Unacknowledged: 5}, true},
-		"unknown request": {func(m map[string]loadtest.Stored) { m["0000000008"] = loadtest.Stored{Items: 5, Distinct: 5} }, loadtest.Result{Unknown: 5}, false},
-		"no number":       {func(m map[string]loadtest.Stored) { m[""] = loadtest.Stored{Items: 2, Distinct: 1} }, loadtest.Result{Unknown: 2, Duplicated: 1}, false},
+		"nothing":        {func(map[string]loadtest.Stored) {}, loadtest.Result{}, true},
+		"a lost request": {func(m map[string]loadtest.Stored) { delete(m, "0000000001") }, loadtest.Result{Lost: 5}, false},
+		"lost items": {
+			func(m map[string]loadtest.Stored) { m["0000000001"] = loadtest.Stored{Items: 3, Distinct: 3} },
+			loadtest.Result{Lost: 2},
+			false,
+		},
+		"duplicates": {
+			func(m map[string]loadtest.Stored) { m["0000000001"] = loadtest.Stored{Items: 9, Distinct: 5} },
+			loadtest.Result{Duplicated: 4},
+			false,
+		},
+		"unacknowledged": {
+			func(m map[string]loadtest.Stored) { m["0000000003"] = loadtest.Stored{Items: 5, Distinct: 5} },
+			loadtest.Result{Unacknowledged: 5},
+			true,
+		},
+		"unknown request": {
+			func(m map[string]loadtest.Stored) { m["0000000008"] = loadtest.Stored{Items: 5, Distinct: 5} },
+			loadtest.Result{Unknown: 5},
+			false,
+		},
+		"no number": {
+			func(m map[string]loadtest.Stored) { m[""] = loadtest.Stored{Items: 2, Distinct: 1} },
+			loadtest.Result{Unknown: 2, Duplicated: 1},
+			false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stored := s.stored(t, otlp.Traces)
@@ -244,7 +268,10 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 			}
 		})
 	}
-	if _, err := loadtest.Verify(t.Context(), r, func(context.Context) (map[string]loadtest.Stored, error) { return nil, errors.New("down") }); err == nil {
+	if _, err := loadtest.Verify(t.Context(), r, func(context.Context) (map[string]loadtest.Stored, error) {
+		return nil,
+			errors.New("down")
+	}); err == nil {
 		t.Error("a failed query passed")
 	}
 }
@@ -261,7 +288,8 @@ func TestServerAway(t *testing.T) {
 	}
 	for _, protocol := range []loadtest.Protocol{loadtest.HTTPProtobuf, loadtest.GRPC} {
 		r, err := loadtest.Run(t.Context(), loadtest.Config{
-			URL: "http://" + addr, Addr: addr, Key: "svc_sk_1", Protocol: protocol, Gzip: true, Run: "away", Marked: true, Workers: 2, Duration: 100 * time.Millisecond, Items: 3,
+			URL: "http://" + addr, Addr: addr, Key: "svc_sk_1", Protocol: protocol, Gzip: true, Run: "away", Marked: true, Workers: 2,
+			Duration: 100 * time.Millisecond, Items: 3,
 		})
 		if err != nil || r.Failed == 0 || r.Acknowledged+r.Refused != 0 || r.Failure == nil {
 			t.Errorf("%s: %s, %v", protocol, r, err)
@@ -272,7 +300,10 @@ func TestServerAway(t *testing.T) {
 func TestUnmarkedLoadEndsByTime(t *testing.T) {
 	s := &sink{}
 	url, _ := s.serve(t)
-	r, err := loadtest.Run(t.Context(), loadtest.Config{URL: url, Key: "svc_sk_1", Protocol: loadtest.HTTPProtobuf, Gzip: true, Run: "fast", Duration: 150 * time.Millisecond, Items: 50, Rate: 200})
+	r, err := loadtest.Run(t.Context(), loadtest.Config{
+		URL: url, Key: "svc_sk_1", Protocol: loadtest.HTTPProtobuf, Gzip: true, Run: "fast",
+		Duration: 150 * time.Millisecond, Items: 50, Rate: 200,
+	})
 	if err != nil || r.Acknowledged < 2 || r.Acknowledged > 40 || r.Elapsed > 5*time.Second || s.rows != 50*r.Acknowledged || r.P99 == 0 {
 		t.Errorf("%s, %d rows, %v", r, s.rows, err)
 	}
@@ -281,7 +312,10 @@ func TestUnmarkedLoadEndsByTime(t *testing.T) {
 func TestPartialSuccessIsNoAcknowledgement(t *testing.T) {
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte{10, 2, 8, 1}) }))
 	defer h.Close()
-	r, err := loadtest.Run(t.Context(), loadtest.Config{URL: h.URL, Key: "k", Protocol: loadtest.HTTPProtobuf, Run: "part", Requests: 1, Items: 1})
+	r, err := loadtest.Run(t.Context(), loadtest.Config{
+		URL: h.URL, Key: "k", Protocol: loadtest.HTTPProtobuf, Run: "part", Requests: 1,
+		Items: 1,
+	})
 	if err != nil || r.Acknowledged != 0 || r.Refused != 1 {
 		t.Errorf("%s, %v", r, err)
 	}
@@ -302,7 +336,8 @@ func TestConfigIsChecked(t *testing.T) {
 
 func TestParseTSV(t *testing.T) {
 	got, err := loadtest.ParseTSV("0000000001\t20\t20\n0000000002\t5\t4\n")
-	if diff := cmp.Diff(map[string]loadtest.Stored{"0000000001": {Items: 20, Distinct: 20}, "0000000002": {Items: 5, Distinct: 4}}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(map[string]loadtest.Stored{"0000000001": {Items: 20, Distinct: 20}, "0000000002": {Items: 5, Distinct: 4}},
+		got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
 	}
 	for _, bad := range []string{"x\t1\n", "x\t1\ty\n"} {

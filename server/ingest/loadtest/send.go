@@ -74,7 +74,8 @@ func (s *httpSender) send(ctx context.Context, body []byte) (string, error) {
 	case err != nil && res.StatusCode != http.StatusOK:
 		return "", err
 	case res.StatusCode != http.StatusOK:
-		return res.Status + hint(res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable, res.Header.Get("Retry-After") != ""), nil
+		return res.Status + hint(res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusServiceUnavailable,
+			res.Header.Get("Retry-After") != ""), nil
 	case err == nil && !complete(answer):
 		return "partial success: " + string(answer), nil
 	default:
@@ -131,7 +132,10 @@ func newGRPCSender(cfg Config) (*grpcSender, error) {
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(bytesCodec{})),
 		grpc.WithDisableRetry(),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: pause, Multiplier: 1.5, MaxDelay: time.Second}, MinConnectTimeout: time.Second}),
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: pause, Multiplier: 1.5, MaxDelay: time.Second},
+			MinConnectTimeout: time.Second,
+		}),
 	}
 	if cfg.Gzip {
 		//lint:ignore SA1019 Bodies come compressed from the generator; registering such a compressor would change gzip for the whole process.

@@ -34,7 +34,8 @@ type Result struct {
 func (r Result) OK() bool { return r.Lost == 0 && r.Duplicated == 0 && r.Unknown == 0 }
 
 func (r Result) String() string {
-	return fmt.Sprintf("%d lost, %d duplicated, %d unknown, %d stored without an acknowledgement %v", r.Lost, r.Duplicated, r.Unknown, r.Unacknowledged, r.Examples)
+	return fmt.Sprintf("%d lost, %d duplicated, %d unknown, %d stored without an acknowledgement %v", r.Lost, r.Duplicated, r.Unknown,
+		r.Unacknowledged, r.Examples)
 }
 
 const maxExamples = 5
@@ -85,7 +86,8 @@ func SQL(signal otlp.Signal, run string) string {
 	case otlp.Metrics:
 		table, attributes = "metrics_gauge", "Attributes"
 	}
-	return fmt.Sprintf("SELECT %[2]s['%[3]s'] AS request, count(), uniqExact(%[2]s['%[4]s']) FROM %[1]s WHERE ResourceAttributes['%[5]s'] = '%[6]s' GROUP BY request",
+	return fmt.Sprintf("SELECT %[2]s['%[3]s'] AS request, count(), uniqExact(%[2]s['%[4]s']) FROM %[1]s WHERE ResourceAttributes['%[5]s'] = "+
+		"'%[6]s' GROUP BY request",
 		table, attributes, RequestAttribute, ItemAttribute, RunAttribute, run)
 }
 

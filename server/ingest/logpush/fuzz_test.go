@@ -46,7 +46,8 @@ func FuzzConvert(f *testing.F) {
 		}
 		m, result, _ := convert(t, string(body))
 		all := records(m)
-		if result.Accepted != len(all) || result.Accepted+result.Rejected != len(objects) && (result.Accepted+result.Rejected != 0 || len(objects) > 1) {
+		if result.Accepted != len(all) || result.Accepted+result.Rejected != len(objects) &&
+			(result.Accepted+result.Rejected != 0 || len(objects) > 1) {
 			t.Fatalf("%d records of %d lines, result %+v", len(all), len(objects), result)
 		}
 		if n := len(rows(t, lines.Request)); n != len(all) {
@@ -127,7 +128,10 @@ func TestValues(t *testing.T) {
 	for i, row := range rows(t, lines.Request) {
 		attributes := row["LogAttributes"].(map[string]string)
 		for name, value := range objects[i] {
-			if void(value) || slices.Contains([]string{"EdgeStartTimestamp", "ClientRequestURI", "ClientRequestProtocol", "ClientSSLProtocol", "RequestHeaders", "ResponseHeaders"}, name) {
+			if void(value) || slices.Contains([]string{
+				"EdgeStartTimestamp", "ClientRequestURI", "ClientRequestProtocol", "ClientSSLProtocol",
+				"RequestHeaders", "ResponseHeaders",
+			}, name) {
 				continue // The other tests compare these, because their text is not kept.
 			}
 			want, _ := value.(string)

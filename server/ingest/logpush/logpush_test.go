@@ -147,19 +147,58 @@ func TestRejected(t *testing.T) {
 		`{"content":"tests"}`: {
 			Line: 2, Problem: "has none of the fields of an http_requests record", Count: 1,
 		},
-		`{"EdgeStartTimestamp":true}`:                          {Line: 2, Field: "EdgeStartTimestamp", Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1},
-		`{"EdgeStartTimestamp":"yesterday"}`:                   {Line: 2, Field: "EdgeStartTimestamp", Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1},
-		`{"EdgeStartTimestamp":{"t":1}}`:                       {Line: 2, Field: "EdgeStartTimestamp", Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1},
-		`{"EdgeStartTimestamp":-1}`:                            {Line: 2, Field: "EdgeStartTimestamp", Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1},
-		`{"EdgeStartTimestamp":1e9}`:                           {Line: 2, Field: "EdgeStartTimestamp", Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1},
-		`{"EdgeStartTimestamp":99999999999999999999}`:          {Line: 2, Field: "EdgeStartTimestamp", Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1},
-		`{"EdgeEndTimestamp":"9999-01-01T00:00:00Z"}`:          {Line: 2, Field: "EdgeEndTimestamp", Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1},
-		`{"EdgeStartTimestamp":"2026-02-08T11:59:59Z"}`:        {Line: 2, Field: "EdgeStartTimestamp", Problem: "is more than 30 days back, which is the retention", Count: 1},
-		`{"EdgeStartTimestamp":"2026-03-11T12:00:01Z"}`:        {Line: 2, Field: "EdgeStartTimestamp", Problem: "is more than 24 hours ahead", Count: 1},
-		`{"RayID":"1","EdgeResponseStatus":"OK"}`:              {Line: 2, Field: "EdgeResponseStatus", Problem: "must be an HTTP status", Count: 1},
-		`{"RayID":"1","EdgeResponseStatus":1000}`:              {Line: 2, Field: "EdgeResponseStatus", Problem: "must be an HTTP status", Count: 1},
-		`{"RayID":"1","EdgeResponseStatus":200.5}`:             {Line: 2, Field: "EdgeResponseStatus", Problem: "must be an HTTP status", Count: 1},
-		`{"EdgeStartTimestamp":true,"EdgeResponseStatus":"X"}`: {Line: 2, Field: "EdgeStartTimestamp", Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1},
+		`{"EdgeStartTimestamp":true}`: {
+			Line: 2, Field: "EdgeStartTimestamp",
+			Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1,
+		},
+		`{"EdgeStartTimestamp":"yesterday"}`: {
+			Line: 2, Field: "EdgeStartTimestamp",
+			Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1,
+		},
+		`{"EdgeStartTimestamp":{"t":1}}`: {
+			Line: 2, Field: "EdgeStartTimestamp",
+			Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1,
+		},
+		`{"EdgeStartTimestamp":-1}`: {
+			Line: 2, Field: "EdgeStartTimestamp",
+			Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1,
+		},
+		`{"EdgeStartTimestamp":1e9}`: {
+			Line: 2, Field: "EdgeStartTimestamp",
+			Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1,
+		},
+		`{"EdgeStartTimestamp":99999999999999999999}`: {
+			Line: 2, Field: "EdgeStartTimestamp",
+			Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1,
+		},
+		`{"EdgeEndTimestamp":"9999-01-01T00:00:00Z"}`: {
+			Line: 2, Field: "EdgeEndTimestamp",
+			Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1,
+		},
+		`{"EdgeStartTimestamp":"2026-02-08T11:59:59Z"}`: {
+			Line: 2, Field: "EdgeStartTimestamp",
+			Problem: "is more than 30 days back, which is the retention", Count: 1,
+		},
+		`{"EdgeStartTimestamp":"2026-03-11T12:00:01Z"}`: {
+			Line: 2, Field: "EdgeStartTimestamp", Problem: "is more than 24 hours ahead",
+			Count: 1,
+		},
+		`{"RayID":"1","EdgeResponseStatus":"OK"}`: {
+			Line: 2, Field: "EdgeResponseStatus", Problem: "must be an HTTP status",
+			Count: 1,
+		},
+		`{"RayID":"1","EdgeResponseStatus":1000}`: {
+			Line: 2, Field: "EdgeResponseStatus", Problem: "must be an HTTP status",
+			Count: 1,
+		},
+		`{"RayID":"1","EdgeResponseStatus":200.5}`: {
+			Line: 2, Field: "EdgeResponseStatus", Problem: "must be an HTTP status",
+			Count: 1,
+		},
+		`{"EdgeStartTimestamp":true,"EdgeResponseStatus":"X"}`: {
+			Line: 2, Field: "EdgeStartTimestamp",
+			Problem: "must be a time: RFC 3339, or Unix seconds or nanoseconds", Count: 1,
+		},
 	} {
 		m, result, err := convert(t, good+"\n"+line+"\n"+good)
 		if err != nil || len(records(m)) != 2 {
@@ -213,7 +252,8 @@ func TestPing(t *testing.T) {
 
 func TestTooLarge(t *testing.T) {
 	line := `{"RayID":"1","x":"` + strings.Repeat("x", 1000) + "\"}\n"
-	if _, err := logpush.Convert([]byte(strings.Repeat(line, 100)), source, received.UnixNano(), 50_000); err != otlp.ErrTooLarge { //nolint:errorlint // Convert promises the bare value.
+	if _, err := logpush.Convert([]byte(strings.Repeat(line, 100)), source, received.UnixNano(),
+		50_000); err != otlp.ErrTooLarge { //nolint:errorlint // Convert promises the bare value.
 		t.Errorf("error %v", err)
 	}
 }

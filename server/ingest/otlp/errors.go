@@ -134,8 +134,9 @@ func (w *walker) spanError(t *blocks.Spans, failed bool, name, message []byte, h
 func (w *walker) sumError(e *errorgroup.Exception, g errorgroup.Group, at int64, rate float64) {
 	x := &w.exception
 	sum := blocks.ErrorSum{
-		Org: string(w.org), Service: string(w.resource.service), Hash: g.Hash, Message: shortText(cmp.Or(e.Message, e.StatusMessage)), Count: 1, Weight: rate,
-		First: at, Last: at,
+		Org: string(w.org), Service: string(w.resource.service), Hash: g.Hash, Message: shortText(cmp.Or(e.Message, e.StatusMessage)), Count: 1,
+		Weight: rate,
+		First:  at, Last: at,
 		Versions:     map[string]int64{string(w.resource.version): at},
 		Environments: map[string]int64{string(w.resource.environment): at},
 	}

@@ -21,14 +21,16 @@ const javaStack = "com.acme.Lost: order 12\n\tat com.acme.Cart.total(Cart.java:%
 
 func exceptionEvent(line int) *tracepb.Span_Event {
 	return &tracepb.Span_Event{Name: "exception", Attributes: kvs{
-		otlptest.Text("exception.type", "com.acme.Lost"), otlptest.Text("exception.message", "order 12"), otlptest.Text("exception.stacktrace", fmt.Sprintf(javaStack, line)),
+		otlptest.Text("exception.type", "com.acme.Lost"), otlptest.Text("exception.message", "order 12"),
+		otlptest.Text("exception.stacktrace", fmt.Sprintf(javaStack, line)),
 	}}
 }
 
 func errorSpan(n byte, code tracepb.Status_StatusCode, message string, attributes kvs, events ...*tracepb.Span_Event) *tracepb.Span {
 	return &tracepb.Span{
-		TraceId: []byte(strings.Repeat("t", 16)), SpanId: append([]byte("spanspa"), n), Name: "GET /cart", StartTimeUnixNano: uint64(benchTime().UnixNano()),
-		Attributes: attributes, Events: events, Status: &tracepb.Status{Code: code, Message: message},
+		TraceId: []byte(strings.Repeat("t", 16)), SpanId: append([]byte("spanspa"), n), Name: "GET /cart",
+		StartTimeUnixNano: uint64(benchTime().UnixNano()),
+		Attributes:        attributes, Events: events, Status: &tracepb.Status{Code: code, Message: message},
 	}
 }
 
@@ -84,7 +86,8 @@ func errorLogs() *collogspb.ExportLogsServiceRequest {
 	}
 	return &collogspb.ExportLogsServiceRequest{ResourceLogs: []*logspb.ResourceLogs{{ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{
 		record(otlptest.Text("a", "b")),
-		record(otlptest.Text("a", "b"), otlptest.Text("exception.type", "com.acme.Lost"), otlptest.Text("exception.message", "order 12"), otlptest.Text("exception.stacktrace", fmt.Sprintf(javaStack, 5))),
+		record(otlptest.Text("a", "b"), otlptest.Text("exception.type", "com.acme.Lost"), otlptest.Text("exception.message", "order 12"),
+			otlptest.Text("exception.stacktrace", fmt.Sprintf(javaStack, 5))),
 		record(otlptest.Text("exception.message", "without a type")),
 		record(otlptest.Text("exception.type", "Crash"), otlptest.Text("exception.message", "bad 3")),
 		record(),

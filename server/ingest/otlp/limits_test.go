@@ -35,15 +35,19 @@ func longAttributes() map[string]kvs {
 	return map[string]kvs{
 		"text at the limit": {text("a", strings.Repeat("x", 64<<10))}, "text above": {text("a", strings.Repeat("x", 64<<10+1))},
 		"text of runes": {text("a", strings.Repeat("é", 40<<10)), text("b", "x"+strings.Repeat("€", 30<<10))},
-		"key at limit":  {text(strings.Repeat("k", 1<<10), "1")}, "keys": {text(strings.Repeat("k", 1<<10+1), "2"), text(strings.Repeat("ü", 900), "3")},
+		"key at limit":  {text(strings.Repeat("k", 1<<10), "1")}, "keys": {
+			text(strings.Repeat("k", 1<<10+1), "2"),
+			text(strings.Repeat("ü", 900), "3"),
+		},
 		"bytes": {otlptest.Bytes("a", make([]byte, 32<<10)), otlptest.Bytes("b", make([]byte, 32<<10+1))},
 		"list":  {otlptest.Texts("a", strings.Repeat("\x01€", 20<<10), "after")},
 		"map":   {list("a", text(strings.Repeat("€", 30<<10), "v"), text("after", "x"))},
 		"blob":  {list("a", otlptest.Bytes("b", make([]byte, 70<<10)), text("after", "x"))},
 		"exact": {list("a", text("k", strings.Repeat("y", 64<<10-8))), list("b", text("k", strings.Repeat("y", 64<<10-7)))},
 		"body":  {text("a", strings.Repeat("é", 600<<10)), text("b", "")}, "body of bytes": {otlptest.Bytes("a", make([]byte, 1<<19+1))},
-		"body of a list": {otlptest.Texts("a", strings.Repeat("x", 1<<20), "after")}, "body at the limit": {text("a", strings.Repeat("x", 1<<20))},
-		"many": crowd,
+		"body of a list":    {otlptest.Texts("a", strings.Repeat("x", 1<<20), "after")},
+		"body at the limit": {text("a", strings.Repeat("x", 1<<20))},
+		"many":              crowd,
 	}
 }
 
@@ -53,20 +57,30 @@ func everywhere(signal otlp.Signal, attrs kvs) proto.Message {
 	res, scope := &resourcepb.Resource{Attributes: attrs}, &commonpb.InstrumentationScope{Attributes: attrs}
 	switch signal {
 	case otlp.Traces:
-		return &coltracepb.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{Resource: res, ScopeSpans: []*tracepb.ScopeSpans{{Scope: scope, Spans: []*tracepb.Span{{
-			TraceId: []byte("0123456789abcdef"), SpanId: []byte("01234567"), StartTimeUnixNano: now, EndTimeUnixNano: now, Attributes: attrs,
-			Events: []*tracepb.Span_Event{{Attributes: attrs}}, Links: []*tracepb.Span_Link{{Attributes: attrs}},
-		}}}}}}}
-	case otlp.Logs:
-		return &collogspb.ExportLogsServiceRequest{ResourceLogs: []*logspb.ResourceLogs{{Resource: res, ScopeLogs: []*logspb.ScopeLogs{{Scope: scope, LogRecords: []*logspb.LogRecord{{
-			TimeUnixNano: now, Attributes: attrs, Body: attrs[0].GetValue(),
-		}}}}}}}
-	default:
-		return &colmetricspb.ExportMetricsServiceRequest{ResourceMetrics: []*metricspb.ResourceMetrics{{Resource: res, ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: scope, Metrics: []*metricspb.Metric{{
-			Name: "m", Data: &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: []*metricspb.NumberDataPoint{{
-				TimeUnixNano: now, Value: &metricspb.NumberDataPoint_AsInt{AsInt: 1}, Attributes: attrs, Exemplars: []*metricspb.Exemplar{{FilteredAttributes: attrs}},
+		return &coltracepb.ExportTraceServiceRequest{ResourceSpans: []*tracepb.ResourceSpans{{
+			Resource: res,
+			ScopeSpans: []*tracepb.ScopeSpans{{Scope: scope, Spans: []*tracepb.Span{{
+				TraceId: []byte("0123456789abcdef"), SpanId: []byte("01234567"), StartTimeUnixNano: now, EndTimeUnixNano: now, Attributes: attrs,
+				Events: []*tracepb.Span_Event{{Attributes: attrs}}, Links: []*tracepb.Span_Link{{Attributes: attrs}},
 			}}}},
-		}}}}}}}
+		}}}
+	case otlp.Logs:
+		return &collogspb.ExportLogsServiceRequest{ResourceLogs: []*logspb.ResourceLogs{{
+			Resource: res,
+			ScopeLogs: []*logspb.ScopeLogs{{Scope: scope, LogRecords: []*logspb.LogRecord{{
+				TimeUnixNano: now, Attributes: attrs, Body: attrs[0].GetValue(),
+			}}}},
+		}}}
+	default:
+		return &colmetricspb.ExportMetricsServiceRequest{ResourceMetrics: []*metricspb.ResourceMetrics{{
+			Resource: res,
+			ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: scope, Metrics: []*metricspb.Metric{{
+				Name: "m", Data: &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: []*metricspb.NumberDataPoint{{
+					TimeUnixNano: now, Value: &metricspb.NumberDataPoint_AsInt{AsInt: 1}, Attributes: attrs,
+					Exemplars: []*metricspb.Exemplar{{FilteredAttributes: attrs}},
+				}}}},
+			}}}},
+		}}}
 	}
 }
 
@@ -129,7 +143,8 @@ func TestLimitsAreWarnings(t *testing.T) {
 		case *colmetricspb.ExportMetricsServiceRequest:
 			m.ResourceMetrics[0].Resource, m.ResourceMetrics[0].ScopeMetrics[0].Scope = nil, nil
 		}
-		if r, err := otlp.Walk(signal, marshal(t, m), stamp(), &blocks.Set{}); err != nil || !strings.HasPrefix(r.Message(), paths[signal]+": a value") {
+		if r, err := otlp.Walk(signal, marshal(t, m), stamp(), &blocks.Set{}); err != nil ||
+			!strings.HasPrefix(r.Message(), paths[signal]+": a value") {
 			t.Errorf("%s: %q, %v", signal, r.Message(), err)
 		}
 	}
@@ -146,7 +161,8 @@ func TestReplacedNumbersAreWarnings(t *testing.T) {
 	if len(rows["spans"]) != 4 || rows["spans"][0]["SpanKind"] != "Unspecified" || rows["spans"][2]["StatusCode"] != "Unset" {
 		t.Errorf("%v", rows["spans"])
 	}
-	if want := "resource_spans[0].scope_spans[0].spans[0].kind: is a number that OTLP does not define: 0 was stored, which stands for unset or unspecified (3 times in this request)"; result.Message() != want {
+	if want := "resource_spans[0].scope_spans[0].spans[0].kind: is a number that OTLP does not define: 0 was stored, which stands for unset " +
+		"or unspecified (3 times in this request)"; result.Message() != want {
 		t.Errorf("%q, want %q", result.Message(), want)
 	}
 	received := uint64(stamp().ReceivedUnixNano)
@@ -169,7 +185,8 @@ func TestReplacedNumbersAreWarnings(t *testing.T) {
 		in := marshal(t, &collogspb.ExportLogsServiceRequest{ResourceLogs: []*logspb.ResourceLogs{{ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{record}}}}}})
 		var set blocks.Set
 		result, err := otlp.Walk(otlp.Logs, in, stamp(), &set)
-		if err != nil || result.Accepted != 1 || (c.want == "") != (result.Message() == "") || !strings.HasPrefix(strings.TrimPrefix(result.Message(), "resource_logs[0].scope_logs[0].log_records[0]."), c.want) {
+		if err != nil || result.Accepted != 1 || (c.want == "") != (result.Message() == "") ||
+			!strings.HasPrefix(strings.TrimPrefix(result.Message(), "resource_logs[0].scope_logs[0].log_records[0]."), c.want) {
 			t.Errorf("%v: %+v, %v", record, result, err)
 		}
 		logs := nativetest.Rows(t, &set.Logs().Block)
@@ -255,7 +272,8 @@ func TestDeepJSONEqualsWire(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, expected := &collogspb.ExportLogsServiceRequest{}, &collogspb.ExportLogsServiceRequest{}
-		if err := errors.Join(proto.Unmarshal(wire, got), proto.Unmarshal(nested(want, 1, 2, 2, 5), expected)); err != nil || !proto.Equal(got, expected) {
+		if err := errors.Join(proto.Unmarshal(wire, got), proto.Unmarshal(nested(want, 1, 2, 2, 5), expected)); err != nil ||
+			!proto.Equal(got, expected) {
 			t.Errorf("%d levels: %v", levels, err)
 		}
 	}

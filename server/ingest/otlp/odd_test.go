@@ -46,8 +46,12 @@ func oddAttributes() []kvs {
 		many,
 		{deep},
 		{{Key: "empty"}, {}, {Key: "unset", Value: &commonpb.AnyValue{}}, text("", ""), text("long", strings.Repeat("é", 300))},
-		{list("l", text("q\"\\\n\r\t\b\f\x01é\u2028", "v"), &commonpb.KeyValue{Key: "none"}, otlptest.Double("inf", math.Inf(-1)), otlptest.Bytes("b", []byte{0, 255}))},
-		{otlptest.Double("a", math.NaN()), otlptest.Double("b", math.Inf(1)), otlptest.Double("c", 1e21), otlptest.Double("d", 1e-7), otlptest.Double("e", -0.5)},
+		{list("l", text("q\"\\\n\r\t\b\f\x01é\u2028", "v"), &commonpb.KeyValue{Key: "none"}, otlptest.Double("inf", math.Inf(-1)),
+			otlptest.Bytes("b", []byte{0, 255}))},
+		{
+			otlptest.Double("a", math.NaN()), otlptest.Double("b", math.Inf(1)), otlptest.Double("c", 1e21), otlptest.Double("d", 1e-7),
+			otlptest.Double("e", -0.5),
+		},
 		{otlptest.Bool("t", true), otlptest.Int("i", math.MinInt64), otlptest.Bytes("b", []byte("hex")), otlptest.Texts("none")},
 		{text("http.method", "PUT"), text("http.target", "/a/b?x=1"), otlptest.Int("http.status_code", 503)},
 		{text("url.full", "https://user:pw@example.com:8080/p/q?x#y"), text("http.response.status_code", "404")},
@@ -64,7 +68,8 @@ func oddAttributes() []kvs {
 		},
 		{text("svc.product_event.name", "$reserved"), text("svc.product_event.name", "$screen"), text("svc.product_event.url", ":not a url")},
 		{text("svc.product_event.name", ""), text("svc.product_event.user_id", "u")},
-		append(kvs{text("svc.product_event.name", strings.Repeat("é", 64)), text("svc.product_event.visitor_id", strings.Repeat("é", 200))}, manyProperties()...),
+		append(kvs{text("svc.product_event.name", strings.Repeat("é", 64)), text("svc.product_event.visitor_id", strings.Repeat("é", 200))},
+			manyProperties()...),
 	}
 }
 
@@ -80,14 +85,21 @@ func manyProperties() kvs {
 func oddTimes() []uint64 {
 	now := uint64(benchTime().UnixNano())
 	day := uint64(24 * time.Hour)
-	return []uint64{0, 1, now, now - 29*day, now - 31*day, now - 89*day, now - 91*day, now + day, now + day + 1, now + 5e9, math.MaxInt64 + 1, math.MaxUint64, now - 3600e9}
+	return []uint64{
+		0, 1, now, now - 29*day, now - 31*day, now - 89*day, now - 91*day, now + day, now + day + 1, now + 5e9, math.MaxInt64 + 1,
+		math.MaxUint64, now - 3600e9,
+	}
 }
 
 func oddTraces() *coltracepb.ExportTraceServiceRequest {
 	out := &coltracepb.ExportTraceServiceRequest{}
 	id, span := make([]byte, 16), make([]byte, 8)
-	ids, spans := [][]byte{nil, id, append(make([]byte, 15), 7), make([]byte, 3)}, [][]byte{nil, span, append(make([]byte, 7), 9), make([]byte, 9)}
-	states := []string{"", "ot=th:8", "a=b, ot=p:1;th:c", "ot=th:", "ot=th:zz", "ot=p:1", "ot=th:fffffffffffffff", "ot=th:fffffffffffffff0", "ot=th:fffffffffffffffff", "ot=th:e6666666666668", "ot=th:0", "ot=th:ffffffffffffff,ot=th:8"}
+	ids, spans := [][]byte{nil, id, append(make([]byte, 15), 7), make([]byte, 3)},
+		[][]byte{nil, span, append(make([]byte, 7), 9), make([]byte, 9)}
+	states := []string{
+		"", "ot=th:8", "a=b, ot=p:1;th:c", "ot=th:", "ot=th:zz", "ot=p:1", "ot=th:fffffffffffffff", "ot=th:fffffffffffffff0",
+		"ot=th:fffffffffffffffff", "ot=th:e6666666666668", "ot=th:0", "ot=th:ffffffffffffff,ot=th:8",
+	}
 	names := []string{"GET /x", "HTTP POST", "GET key", "FOO /x", "HTTP x", "é"}
 	n := 0
 	for i, attrs := range oddAttributes() {
@@ -109,7 +121,10 @@ func oddTraces() *coltracepb.ExportTraceServiceRequest {
 			ss.Spans = append(ss.Spans, s)
 			n++
 		}
-		out.ResourceSpans = append(out.ResourceSpans, &tracepb.ResourceSpans{Resource: &resourcepb.Resource{Attributes: attrs}, ScopeSpans: []*tracepb.ScopeSpans{ss}})
+		out.ResourceSpans = append(out.ResourceSpans, &tracepb.ResourceSpans{
+			Resource:   &resourcepb.Resource{Attributes: attrs},
+			ScopeSpans: []*tracepb.ScopeSpans{ss},
+		})
 	}
 	return out
 }
@@ -131,7 +146,10 @@ func oddLogs() *collogspb.ExportLogsServiceRequest {
 			sl.LogRecords = append(sl.LogRecords, l)
 			n++
 		}
-		out.ResourceLogs = append(out.ResourceLogs, &logspb.ResourceLogs{Resource: &resourcepb.Resource{Attributes: attrs}, ScopeLogs: []*logspb.ScopeLogs{sl}})
+		out.ResourceLogs = append(out.ResourceLogs, &logspb.ResourceLogs{
+			Resource:  &resourcepb.Resource{Attributes: attrs},
+			ScopeLogs: []*logspb.ScopeLogs{sl},
+		})
 	}
 	return out
 }
@@ -139,7 +157,8 @@ func oddLogs() *collogspb.ExportLogsServiceRequest {
 func oddMetrics() *colmetricspb.ExportMetricsServiceRequest {
 	out := &colmetricspb.ExportMetricsServiceRequest{}
 	for i, attrs := range oddAttributes() {
-		g, s, h := &metricspb.Gauge{}, &metricspb.Sum{IsMonotonic: i%2 == 0, AggregationTemporality: metricspb.AggregationTemporality(i%5 - 1)}, &metricspb.Histogram{}
+		g, s, h := &metricspb.Gauge{}, &metricspb.Sum{IsMonotonic: i%2 == 0, AggregationTemporality: metricspb.AggregationTemporality(i%5 - 1)},
+			&metricspb.Histogram{}
 		e, y := &metricspb.ExponentialHistogram{}, &metricspb.Summary{}
 		for j, at := range oddTimes() {
 			start := oddTimes()[(i+j)%13]
@@ -150,14 +169,23 @@ func oddMetrics() *colmetricspb.ExportMetricsServiceRequest {
 			sum := float64(j)
 			n := &metricspb.NumberDataPoint{TimeUnixNano: at, StartTimeUnixNano: start, Attributes: attrs, Exemplars: ex, Flags: uint32(j % 2)}
 			g.DataPoints = append(g.DataPoints, n)
-			s.DataPoints = append(s.DataPoints, &metricspb.NumberDataPoint{TimeUnixNano: at, Attributes: attrs, Value: &metricspb.NumberDataPoint_AsInt{AsInt: int64(j)}})
-			h.DataPoints = append(h.DataPoints, &metricspb.HistogramDataPoint{TimeUnixNano: at, Attributes: attrs, Exemplars: ex, BucketCounts: []uint64{1, 2}, ExplicitBounds: []float64{1}, Min: &sum})
+			s.DataPoints = append(s.DataPoints, &metricspb.NumberDataPoint{
+				TimeUnixNano: at, Attributes: attrs,
+				Value: &metricspb.NumberDataPoint_AsInt{AsInt: int64(j)},
+			})
+			h.DataPoints = append(h.DataPoints, &metricspb.HistogramDataPoint{
+				TimeUnixNano: at, Attributes: attrs, Exemplars: ex,
+				BucketCounts: []uint64{1, 2}, ExplicitBounds: []float64{1}, Min: &sum,
+			})
 			e.DataPoints = append(e.DataPoints, &metricspb.ExponentialHistogramDataPoint{
 				TimeUnixNano: at, Attributes: attrs, Exemplars: ex, Scale: int32(j - 5), Max: &sum, Flags: 1 << 31,
 				Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: math.MinInt32, BucketCounts: []uint64{1, math.MaxUint64}},
 			})
 			y.DataPoints = append(y.DataPoints, &metricspb.SummaryDataPoint{
-				TimeUnixNano: at, Attributes: attrs, Sum: sum, QuantileValues: []*metricspb.SummaryDataPoint_ValueAtQuantile{{Quantile: 0.5, Value: sum}, {}},
+				TimeUnixNano: at, Attributes: attrs, Sum: sum, QuantileValues: []*metricspb.SummaryDataPoint_ValueAtQuantile{{
+					Quantile: 0.5,
+					Value:    sum,
+				}, {}},
 			})
 		}
 		out.ResourceMetrics = append(out.ResourceMetrics, &metricspb.ResourceMetrics{
@@ -286,8 +314,14 @@ func TestErrorsNameTheField(t *testing.T) {
 		want   string
 	}{
 		{signal: otlp.Traces, in: nested([]byte{0xff}, 1, 2, 2, 5), want: "resource_spans[0].scope_spans[0].spans[0].name: is not valid UTF-8"},
-		{signal: otlp.Logs, in: nested([]byte{0x0a, 0x05}, 1, 2, 2, 5), want: "resource_logs[0].scope_logs[0].log_records[0].body.string_value: is longer"},
-		{signal: otlp.Metrics, in: nested([]byte{1}, 1, 2, 2, 9, 1, 6), want: "resource_metrics[0].scope_metrics[0].metrics[0].histogram.data_points[0].bucket_counts[0]: malformed"},
+		{
+			signal: otlp.Logs, in: nested([]byte{0x0a, 0x05}, 1, 2, 2, 5),
+			want: "resource_logs[0].scope_logs[0].log_records[0].body.string_value: is longer",
+		},
+		{
+			signal: otlp.Metrics, in: nested([]byte{1}, 1, 2, 2, 9, 1, 6),
+			want: "resource_metrics[0].scope_metrics[0].metrics[0].histogram.data_points[0].bucket_counts[0]: malformed",
+		},
 		{signal: otlp.Traces, in: []byte("not protobuf"), want: "truncated"},
 	}
 	for _, c := range cases {

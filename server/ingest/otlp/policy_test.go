@@ -14,7 +14,8 @@ func policyKeys() []string {
 	return []string{
 		"http.route", "http.target", "url.path", "server.address", "net.peer.name", "SampleRate", "http.status_code", "http.response.status_code",
 		"http.method", "http.request.method", "url.full", "http.url", "a", "b", "k1", "k30", "db.namespace", "db.client.wait_ms", "db.cached",
-		"k8s.pod.name", "service.name", "team", "svc_org_id", "new", "newer", "", "svc.product_event.name", "svc.product_event.prop.b", "http.response.status_code2",
+		"k8s.pod.name", "service.name", "team", "svc_org_id", "new", "newer", "", "svc.product_event.name", "svc.product_event.prop.b",
+		"http.response.status_code2",
 	}
 }
 

@@ -26,7 +26,8 @@ func TestProductEvents(t *testing.T) {
 		"everything": {
 			kvs{
 				event("name", "order"), event("user_id", "u1"), event("group_id", "g1"), event("visitor_id", "v1"), text("session.id", "s2"),
-				event("url", "https://Shop.Example.com:8443/cart/%2F?id=7#top"), event("prop.plan", "pro"), otlptest.Int("svc.product_event.prop.items", 3),
+				event("url", "https://Shop.Example.com:8443/cart/%2F?id=7#top"), event("prop.plan", "pro"),
+				otlptest.Int("svc.product_event.prop.items", 3),
 				event("include", "http.route, missing ,tags"), text("http.route", "/cart"), otlptest.Texts("tags", "a"), text("secret", "x"),
 			},
 			row{
@@ -64,10 +65,12 @@ func TestProductEvents(t *testing.T) {
 			own := kvs{text("service.name", "shop"), text("session.id", "s1"), text("svc_org_id", "forged")}
 			span := oneSpan(c.span...)
 			result, rows := walkTraces(t, s, export(own, span, oneSpan()))
-			if result.Accepted != 2 || len(rows["spans"]) != 2 || !strings.Contains(result.Message(), c.warning) || (c.warning == "") != (len(result.Warnings) == 0) {
+			if result.Accepted != 2 || len(rows["spans"]) != 2 || !strings.Contains(result.Message(), c.warning) ||
+				(c.warning == "") != (len(result.Warnings) == 0) {
 				t.Errorf("%+v, want %q", result, c.warning)
 			}
-			if c.warning != "" && !strings.HasPrefix(result.Message(), "resource_spans[0].scope_spans[0].spans[0].attributes.svc.product_event.name: ") {
+			if c.warning != "" && !strings.HasPrefix(result.Message(),
+				"resource_spans[0].scope_spans[0].spans[0].attributes.svc.product_event.name: ") {
 				t.Errorf("message: %q", result.Message())
 			}
 			var want []row
@@ -86,7 +89,8 @@ func TestProductEvents(t *testing.T) {
 				t.Errorf("%d events, -want +got:\n%s", result.ProductEvents, diff)
 			}
 			// The span keeps its own attributes.
-			if got := rows["spans"][0]["SpanAttributes"].(map[string]string); len(c.span) > 0 && got[c.span[0].Key] == "" && name != "an empty name" {
+			if got := rows["spans"][0]["SpanAttributes"].(map[string]string); len(c.span) > 0 && got[c.span[0].Key] == "" &&
+				name != "an empty name" {
 				t.Errorf("the span has lost %s", c.span[0].Key)
 			}
 			compareWith(t, otlp.Traces, marshal(t, export(own, span, oneSpan())), s, &blocks.Set{})
@@ -99,7 +103,10 @@ func TestProductEvents(t *testing.T) {
 func TestProductEventsOfPolicies(t *testing.T) {
 	s := stamp()
 	s.Sampling = otlp.Sampling{Ratio: 0.1}
-	s.Mappings = []otlp.Mapping{{Source: "svc.product_event.name", Target: "event", Move: true}, {Source: "other", Target: "svc.product_event.name"}}
+	s.Mappings = []otlp.Mapping{
+		{Source: "svc.product_event.name", Target: "event", Move: true},
+		{Source: "other", Target: "svc.product_event.name"},
+	}
 	named, other := oneSpan(otlptest.Text("svc.product_event.name", "order")), oneSpan(otlptest.Text("other", "x"))
 	named.TraceId, other.TraceId = traceWith(0.9, false), traceWith(0.1, true)
 	result, rows := walkTraces(t, s, export(nil, named, other))
@@ -124,7 +131,8 @@ func TestProductEventsOfPolicies(t *testing.T) {
 	s = stamp()
 	s.NoProductEvents = true
 	result, rows = walkTraces(t, s, export(nil, oneSpan(otlptest.Text("svc.product_event.name", "order")), oneSpan()))
-	if result.Accepted != 2 || result.ProductEvents != 0 || len(rows["product_events"]) != 0 || !strings.Contains(result.Message(), "this ingest key may not send events") {
+	if result.Accepted != 2 || result.ProductEvents != 0 || len(rows["product_events"]) != 0 ||
+		!strings.Contains(result.Message(), "this ingest key may not send events") {
 		t.Errorf("%+v, %v", result, rows)
 	}
 }
@@ -144,7 +152,8 @@ func TestProductEventsAreBounded(t *testing.T) {
 	}
 	s.NoProductEvents = false
 	set := &blocks.Set{}
-	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, set); err != otlp.ErrTooLarge || set.Rows() > 0 { //nolint:errorlint // Walk promises the bare value.
+	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, set); err != otlp.ErrTooLarge ||
+		set.Rows() > 0 { //nolint:errorlint // Walk promises the bare value.
 		t.Errorf("%v, %d rows", err, set.Rows())
 	}
 }

@@ -47,7 +47,8 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 	x := r.base(res, scope)
 	x["Timestamp"], x["TraceId"], x["SpanId"], x["ParentSpanId"] = at, hexID(s.TraceId, 16), hexID(s.SpanId, 8), parent
 	x["TraceState"], x["Flags"], x["SpanName"], x["SpanKind"] = shortened(s.TraceState, 16<<10), s.Flags, shortened(s.Name, 1024), kind
-	x["ServiceVersion"], x["DurationNano"], x["StatusCode"], x["StatusMessage"] = res.version, duration, status, shortened(s.GetStatus().GetMessage(), 16<<10)
+	x["ServiceVersion"], x["DurationNano"], x["StatusCode"], x["StatusMessage"] = res.version, duration, status,
+		shortened(s.GetStatus().GetMessage(), 16<<10)
 	x["HasError"], x["IsEntry"] = status == "Error" || httpStatus >= 500, kind == "Server" || kind == "Consumer" || parent == ""
 	x["HttpMethod"], x["HttpRoute"], x["HttpStatusCode"] = refMethod(attrs, s.Name), refRoute(attrs, kind == "Client"), httpStatus
 	x["SampleRate"], x["SpanAttributes"] = min(rate, 1e9), texts(attrs)
@@ -59,7 +60,8 @@ func (r *reference) span(res *refResource, scope *commonpb.InstrumentationScope,
 	for _, e := range s.Events[:min(len(s.Events), 1024)] {
 		m := typedMap(e.Attributes)
 		r.count(at, "event", m)
-		eventTimes, eventNames, eventAttrs = append(eventTimes, orElse(e.TimeUnixNano, at)), append(eventNames, shortened(e.Name, 1024)), append(eventAttrs, texts(m))
+		eventTimes, eventNames, eventAttrs = append(eventTimes, orElse(e.TimeUnixNano, at)), append(eventNames, shortened(e.Name, 1024)),
+			append(eventAttrs, texts(m))
 	}
 	for _, l := range s.Links[:min(len(s.Links), 1024)] {
 		m := typedMap(l.Attributes)
@@ -291,7 +293,8 @@ func soundPoint(p dataPoint) bool {
 		}
 		shaped := len(p.BucketCounts) == 0 && len(p.ExplicitBounds) == 0 || len(p.BucketCounts)-len(p.ExplicitBounds) == 1
 		increasing := slices.Compact(slices.Clone(p.ExplicitBounds))
-		return shaped && !slices.ContainsFunc(increasing, math.IsNaN) && len(increasing) == len(p.ExplicitBounds) && slices.IsSorted(p.ExplicitBounds)
+		return shaped && !slices.ContainsFunc(increasing, math.IsNaN) && len(increasing) == len(p.ExplicitBounds) &&
+			slices.IsSorted(p.ExplicitBounds)
 	}
 	return true
 }
@@ -333,7 +336,8 @@ func (r *reference) point(
 			traces, spans = append(traces, hexID(e.TraceId, 16)), append(spans, hexID(e.SpanId, 8))
 			maps = append(maps, texts(typedMap(e.FilteredAttributes)))
 		}
-		x["ExemplarsTimestamp"], x["ExemplarsValue"], x["ExemplarsTraceId"], x["ExemplarsSpanId"], x["ExemplarsAttributes"] = times, values, traces, spans, maps
+		x["ExemplarsTimestamp"], x["ExemplarsValue"], x["ExemplarsTraceId"], x["ExemplarsSpanId"], x["ExemplarsAttributes"] = times, values,
+			traces, spans, maps
 	}
 	r.count(at, "resource", res.own)
 	r.count(at, "metric", attrs)

@@ -83,11 +83,23 @@ func TestSampling(t *testing.T) {
 		"sampled before, unreadable":   {tenth, with(otlptest.Text("SampleRate", "often")), outcome{true, 10, "often"}, dropped},
 		"sampled before, by threshold": {tenth, func(s *tracepb.Span) { s.TraceState = "ot=rv:1;th:8" }, outcome{true, 20, ""}, dropped},
 		"another trace state":          {tenth, func(s *tracepb.Span) { s.TraceState = "vendor=th:8" }, outcome{true, 10, "10"}, dropped},
-		"sampled before, and failed":   {tenth, func(s *tracepb.Span) { failed(s); s.TraceState = "ot=th:8" }, outcome{true, 2, ""}, outcome{true, 2, ""}},
-		"a great weight":               {tenth, with(otlptest.Int("SampleRate", 99_999_999)), outcome{true, 999_999_990, "99999999"}, dropped},
-		"an absurd weight":             {tenth, with(otlptest.Text("SampleRate", "1e308")), outcome{true, 1e9, "1e308"}, dropped},
-		"nothing kept, by threshold":   {tenth, func(s *tracepb.Span) { s.TraceState = "ot=th:ffffffffffffff" }, outcome{true, 100_000, ""}, dropped},
-		"a threshold of 16 digits":     {tenth, func(s *tracepb.Span) { s.TraceState = "ot=th:8000000000000000" }, outcome{true, 20, ""}, dropped},
+		"sampled before, and failed": {
+			tenth, func(s *tracepb.Span) { failed(s); s.TraceState = "ot=th:8" },
+			outcome{true, 2, ""},
+			outcome{true, 2, ""},
+		},
+		"a great weight":   {tenth, with(otlptest.Int("SampleRate", 99_999_999)), outcome{true, 999_999_990, "99999999"}, dropped},
+		"an absurd weight": {tenth, with(otlptest.Text("SampleRate", "1e308")), outcome{true, 1e9, "1e308"}, dropped},
+		"nothing kept, by threshold": {
+			tenth, func(s *tracepb.Span) { s.TraceState = "ot=th:ffffffffffffff" },
+			outcome{true, 100_000, ""},
+			dropped,
+		},
+		"a threshold of 16 digits": {
+			tenth, func(s *tracepb.Span) { s.TraceState = "ot=th:8000000000000000" },
+			outcome{true, 20, ""},
+			dropped,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, pass := range []bool{true, false} {
@@ -161,7 +173,8 @@ func TestDroppedSpansLeaveNothing(t *testing.T) {
 	long := oneSpan(otlptest.Bytes("long", make([]byte, 40<<10)))
 	long.TraceId = stored.TraceId
 	result, _ = walkTraces(t, s, export(nil, dropped, long, dropped, long))
-	if len(result.Warnings) != 1 || result.Warnings[0].Count != 2 || result.Warnings[0].Path != "resource_spans[0].scope_spans[0].spans[1].attributes" {
+	if len(result.Warnings) != 1 || result.Warnings[0].Count != 2 ||
+		result.Warnings[0].Path != "resource_spans[0].scope_spans[0].spans[1].attributes" {
 		t.Errorf("warnings: %+v", result.Warnings)
 	}
 }
@@ -171,13 +184,16 @@ func TestMappingsAfterSampling(t *testing.T) {
 	s := stamp()
 	s.Sampling = otlp.Sampling{Ratio: 0.1, KeepErrors: true}
 	s.Mappings = []otlp.Mapping{
-		{Source: "SampleRate", Target: "weight"}, {Source: "given", Target: "SampleRate"}, {Source: "code", Target: "http.status_code", Move: true},
+		{Source: "SampleRate", Target: "weight"},
+		{Source: "given", Target: "SampleRate"},
+		{Source: "code", Target: "http.status_code", Move: true},
 	}
 	span := oneSpan(otlptest.Int("given", 3), otlptest.Int("code", 500))
 	span.TraceId = traceWith(0.1, true)
 	_, rows := walkTraces(t, s, export(nil, span))
 	want := map[string]string{"SampleRate": "10", "weight": "10", "given": "3", "http.status_code": "500"}
-	if diff := cmp.Diff(want, rows["spans"][0]["SpanAttributes"]); diff != "" || rows["spans"][0]["SampleRate"] != 10.0 || rows["spans"][0]["HasError"] != true {
+	if diff := cmp.Diff(want, rows["spans"][0]["SpanAttributes"]); diff != "" || rows["spans"][0]["SampleRate"] != 10.0 ||
+		rows["spans"][0]["HasError"] != true {
 		t.Errorf("-want +got:\n%s%v", diff, rows["spans"][0])
 	}
 	span.TraceId = traceWith(0.9, false)

@@ -47,7 +47,8 @@ func compareWith(tb testing.TB, signal otlp.Signal, in []byte, stamp *otlp.Stamp
 		}
 		return
 	}
-	if result.Accepted != ref.accepted || result.Rejected != ref.rejected || result.Sampled != ref.sampled || result.ProductEvents != ref.events {
+	if result.Accepted != ref.accepted || result.Rejected != ref.rejected || result.Sampled != ref.sampled ||
+		result.ProductEvents != ref.events {
 		tb.Fatalf("%+v; want accepted %d, rejected %d, sampled %d, events %d", result, ref.accepted, ref.rejected, ref.sampled, ref.events)
 	}
 	got := map[string][]row{}

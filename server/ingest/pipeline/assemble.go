@@ -38,7 +38,8 @@ func (p *Pipeline) full(c *cut) bool { return c.batch.Rows() >= p.cfg.MaxRows ||
 
 func (p *Pipeline) brimful(c *cut) bool {
 	rows := c.batch.Rows()
-	return rows >= growth*p.cfg.MaxRows || rows >= p.cfg.MaxRows/10 && rows >= p.mostRows() || c.batch.Bytes() >= p.cfg.MaxBytes || p.resumed(c, p.cursor)
+	return rows >= growth*p.cfg.MaxRows || rows >= p.cfg.MaxRows/10 && rows >= p.mostRows() || c.batch.Bytes() >= p.cfg.MaxBytes ||
+		p.resumed(c, p.cursor)
 }
 
 // othersSince is the time for which the pipeline expects records of several owners after it has seen them.

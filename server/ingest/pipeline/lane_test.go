@@ -96,7 +96,8 @@ func TestFloodDelaysNobody(t *testing.T) {
 	r.flushed(r.append("flood!a", "flood 05000", true))
 	p := r.p
 	r.close()
-	if s := p.Stats(); s.Lanes != 0 || s.Done.Before(r.log.Tail()) || s.OldestUnflushed != 0 || s.OldestOutsideLanes != 0 || s.MemoryBytes != 0 {
+	if s := p.Stats(); s.Lanes != 0 || s.Done.Before(r.log.Tail()) || s.OldestUnflushed != 0 || s.OldestOutsideLanes != 0 ||
+		s.MemoryBytes != 0 {
 		t.Errorf("after the flood: %+v, tail %v", s, r.log.Tail())
 	}
 	got := w.stored("a")

@@ -43,7 +43,10 @@ func TestQuarantinedRecordsAreStoredOnceTheirCauseIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"text.rec": "nonsense", "cut.rec": `{"position":{},"header_bytes":3,"payload_bytes":9}` + "\nabc"} {
+	for name, text := range map[string]string{
+		"text.rec": "nonsense",
+		"cut.rec":  `{"position":{},"header_bytes":3,"payload_bytes":9}` + "\nabc",
+	} {
 		if err := os.WriteFile(filepath.Join(retry, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

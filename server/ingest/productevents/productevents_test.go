@@ -28,7 +28,12 @@ func TestLimit(t *testing.T) {
 	kept, cut, dropped := productevents.Limit([]productevents.Attribute{
 		{"", "1"}, {"a", long}, {"b", long[:1024]}, {strings.Repeat("k", 65), "2"}, {strings.Repeat("k", 64), ""}, {"z", "4"},
 	}, 3)
-	want := []productevents.Attribute{{"a", long[:1020] + "…"}, {"b", long[:1024]}, {strings.Repeat("k", 64), ""}, {productevents.DroppedKey, "3"}}
+	want := []productevents.Attribute{
+		{"a", long[:1020] + "…"},
+		{"b", long[:1024]},
+		{strings.Repeat("k", 64), ""},
+		{productevents.DroppedKey, "3"},
+	}
 	if diff := cmp.Diff(want, kept); diff != "" || cut != 1 || dropped != 3 {
 		t.Errorf("%d cut, %d dropped, -want +got:\n%s", cut, dropped, diff)
 	}

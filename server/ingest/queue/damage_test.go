@@ -89,7 +89,8 @@ func TestFlippedBitNamesOneRecordAndKeepsTheOthers(t *testing.T) {
 			t.Fatalf("bit flipped at %d: %s", i, diff)
 		}
 		d := l.Damage()
-		if len(d) != 1 || d[0].Torn || d[0].Offset != int64(start) || d[0].Bytes != int64(end-start) || d[0].Reason == "" || d[0].Segment != filepath.Base(segmentPath(dir, 1)) {
+		if len(d) != 1 || d[0].Torn || d[0].Offset != int64(start) || d[0].Bytes != int64(end-start) || d[0].Reason == "" ||
+			d[0].Segment != filepath.Base(segmentPath(dir, 1)) {
 			t.Fatalf("bit flipped at %d: %+v", i, d)
 		}
 		if inBody := i >= start+frameHeadSize; inBody && (!d[0].SeqKnown || d[0].Seq != at[1].Seq) {

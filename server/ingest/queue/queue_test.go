@@ -169,7 +169,10 @@ func TestConcurrentAppendsShareSyncsAndKeepOrder(t *testing.T) {
 			var buf []byte // reused after each append, as the handlers do
 			for i := range 100 {
 				buf = fmt.Appendf(buf[:0], "%d/%d %s", w, i, strings.Repeat("x", i))
-				if _, err := l.Append(context.Background(), Record{Header: []byte("h:" + string(buf)), Payload: buf, Attachment: text(buf)}); err != nil {
+				if _, err := l.Append(context.Background(), Record{
+					Header: []byte("h:" + string(buf)), Payload: buf,
+					Attachment: text(buf),
+				}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -112,7 +112,8 @@ func TestQuotaHoldsAmongConcurrentAppends(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if want := int64(quota / (frameHeadSize + 2 + size)); stored.Load() != want || refused.Load() != 256-want || l.Stats().Refused != 256-want {
+	if want := int64(quota / (frameHeadSize + 2 + size)); stored.Load() != want || refused.Load() != 256-want ||
+		l.Stats().Refused != 256-want {
 		t.Errorf("%d stored, %d refused, want %d stored", stored.Load(), refused.Load(), want)
 	}
 	if s := l.Stats(); s.LargestOwnerBytes > quota || s.WaitingBytes != 0 {
@@ -412,6 +413,7 @@ func agree(t *testing.T, l *Log, done Position, step int) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" || l.ledger.reserved != 0 || l.waitingBytes != 0 || l.waiting.Len() != 0 {
-		t.Fatalf("step %d: the ledger says otherwise than the log (-log +ledger): %s; reserved %d, waiting %d bytes", step, diff, l.ledger.reserved, l.waitingBytes)
+		t.Fatalf("step %d: the ledger says otherwise than the log (-log +ledger): %s; reserved %d, waiting %d bytes", step, diff,
+			l.ledger.reserved, l.waitingBytes)
 	}
 }

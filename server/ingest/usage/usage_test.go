@@ -290,14 +290,32 @@ func TestLimits(t *testing.T) {
 	}{
 		{name: "none", items: -1, bytes: -1, addItems: 1 << 40, addBytes: 1 << 40},
 		{name: "below both", items: 100, bytes: 100, addItems: 99, addBytes: 99},
-		{name: "items reached", items: 100, bytes: -1, addItems: 100, want: `The plan "Starter" of this organization allows 100 items of traces in a month. The limit is reached` + ends},
-		{name: "items exceeded", items: 100, bytes: -1, addItems: 5000, want: `The plan "Starter" of this organization allows 100 items of traces in a month. The limit is reached` + ends},
-		{name: "bytes reached", items: 100, bytes: 2_500_000_000, addBytes: 2_500_000_000, want: `The plan "Starter" of this organization allows 2.5 GB of traces in a month. The limit is reached` + ends},
+		{
+			name: "items reached", items: 100, bytes: -1, addItems: 100,
+			want: `The plan "Starter" of this organization allows 100 items of traces in a month. The limit is reached` + ends,
+		},
+		{
+			name: "items exceeded", items: 100, bytes: -1, addItems: 5000,
+			want: `The plan "Starter" of this organization allows 100 items of traces in a month. The limit is reached` + ends,
+		},
+		{
+			name: "bytes reached", items: 100, bytes: 2_500_000_000, addBytes: 2_500_000_000,
+			want: `The plan "Starter" of this organization allows 2.5 GB of traces in a month. The limit is reached` + ends,
+		},
 		{name: "zero", items: 0, bytes: -1, want: `The plan "Starter" of this organization allows 0 items of traces in a month. The limit is reached` + ends},
 		{name: "one item", items: 1, bytes: -1, addItems: 1, want: `The plan "Starter" of this organization allows 1 item of traces in a month. The limit is reached` + ends},
-		{name: "terabytes", items: -1, bytes: 2_000_000_000_000, addBytes: 2_000_000_000_000, want: `The plan "Starter" of this organization allows 2 TB of traces in a month. The limit is reached` + ends},
-		{name: "megabytes", items: -1, bytes: 1_500_000, addBytes: 1_500_000, want: `The plan "Starter" of this organization allows 1.5 MB of traces in a month. The limit is reached` + ends},
-		{name: "kilobytes", items: -1, bytes: 700_000, addBytes: 700_000, want: `The plan "Starter" of this organization allows 700 kB of traces in a month. The limit is reached` + ends},
+		{
+			name: "terabytes", items: -1, bytes: 2_000_000_000_000, addBytes: 2_000_000_000_000,
+			want: `The plan "Starter" of this organization allows 2 TB of traces in a month. The limit is reached` + ends,
+		},
+		{
+			name: "megabytes", items: -1, bytes: 1_500_000, addBytes: 1_500_000,
+			want: `The plan "Starter" of this organization allows 1.5 MB of traces in a month. The limit is reached` + ends,
+		},
+		{
+			name: "kilobytes", items: -1, bytes: 700_000, addBytes: 700_000,
+			want: `The plan "Starter" of this organization allows 700 kB of traces in a month. The limit is reached` + ends,
+		},
 		{name: "bytes", items: -1, bytes: 700, addBytes: 700, want: `The plan "Starter" of this organization allows 700 bytes of traces in a month. The limit is reached` + ends},
 		{name: "one byte", items: -1, bytes: 1, addBytes: 1, want: `The plan "Starter" of this organization allows 1 byte of traces in a month. The limit is reached` + ends},
 	} {
@@ -479,7 +497,10 @@ func TestMemoryIsBounded(t *testing.T) {
 		s.set(func() { s.fails = false })
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
-		if got := s.sums[Delta{Org: org, Day: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Signal: "traces", Key: OtherKeys}]; got != (Counts{90, 90, 90}) {
+		if got := s.sums[Delta{Org: org, Day: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC), Signal: "traces", Key: OtherKeys}]; got != (Counts{
+			90,
+			90, 90,
+		}) {
 			t.Errorf("%+v", got)
 		}
 		if got := m.Stats().Accounts; got != 0 {

@@ -17,7 +17,8 @@ import (
 	"github.com/svc-observability/svc/server/source/gittest"
 )
 
-const lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+const lfs = "version https://git-lfs.github.com/spec/v1\noid " +
+	"sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 
 // TestFiles checks that files of each kind are recognized, and that the archive has the same files.
 func TestFiles(t *testing.T) {
@@ -26,7 +27,10 @@ func TestFiles(t *testing.T) {
 		ctx := t.Context()
 		big := strings.Repeat("a line of a long file\n", 60_000)
 		git.Link(t, "link", "checkout/cart.go")
-		git.Commit(t, "Kinds", map[string]string{"big.txt": big, "model.bin": lfs, "one line": "no end", "a/b.c/ü ?.md": "# x\n", "empty/none": "\n"})
+		git.Commit(t, "Kinds", map[string]string{
+			"big.txt": big, "model.bin": lfs, "one line": "no end", "a/b.c/ü ?.md": "# x\n",
+			"empty/none": "\n",
+		})
 		git.Submodule(t, "vendor/lib", strings.Repeat("ab", 20))
 		git.Git(t, "commit", "-q", "-m", "Submodule")
 		head := git.Git(t, "rev-parse", "HEAD")
@@ -47,7 +51,8 @@ func TestFiles(t *testing.T) {
 				t.Errorf("%s: size %d", path, f.Size)
 			}
 		}
-		if f, err := b.host.File(ctx, repo, head, "big.txt", 1000); err != nil || f.Kind != source.KindBinary || f.Content != nil || f.Size != int64(len(big)) {
+		if f, err := b.host.File(ctx, repo, head, "big.txt", 1000); err != nil || f.Kind != source.KindBinary || f.Content != nil ||
+			f.Size != int64(len(big)) {
 			t.Errorf("a file above the limit: %+v %v", f, err)
 		}
 		for _, path := range []string{"nothing", "checkout", "checkout/nothing", "README.md/x"} {
@@ -57,7 +62,8 @@ func TestFiles(t *testing.T) {
 
 		files := filesOf(t, readAll(t, must[io.ReadCloser](t)(b.host.Archive(ctx, repo, head))))
 		names := slices.Sorted(maps.Keys(files))
-		if want := "README.md a/b.c/ü ?.md big.txt checkout/cart.go empty/none link logo.png model.bin one line"; strings.Join(names, " ") != want {
+		if want := "README.md a/b.c/ü ?.md big.txt checkout/cart.go empty/none link logo.png model.bin one line"; strings.Join(names,
+			" ") != want {
 			t.Errorf("the archive has %q, want %q", names, want)
 		}
 		if files["checkout/cart.go"] != cart || files["model.bin"] != lfs || files["link"] != "-> checkout/cart.go" {
@@ -141,7 +147,8 @@ func TestCompare(t *testing.T) {
 			}
 			if got.Status != c.status || got.Ahead != c.ahead || got.Behind != c.behind || got.MergeBase != c.merge || got.Truncated ||
 				!slices.Equal(commits, c.commits) || got.HTMLURL == "" {
-				t.Errorf("%s: %s, %d ahead, %d behind, base %s, truncated %v, commits %v", name, got.Status, got.Ahead, got.Behind, got.MergeBase, got.Truncated, commits)
+				t.Errorf("%s: %s, %d ahead, %d behind, base %s, truncated %v, commits %v", name, got.Status, got.Ahead, got.Behind, got.MergeBase,
+					got.Truncated, commits)
 			}
 			wantChanges(t, name, got.Files, c.files)
 		}

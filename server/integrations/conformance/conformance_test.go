@@ -86,7 +86,10 @@ func newGitHub(t *testing.T, git *gittest.Repository) *bench {
 		runs: func(failed, good string) {
 			hub.Change(func() {
 				repo.Runs = []githubtest.Run{
-					{ID: 2, Name: "test", Status: "completed", Conclusion: "failure", Branch: "feature/x", SHA: failed, FailedJob: "unit", FailedStep: "go test"},
+					{
+						ID: 2, Name: "test", Status: "completed", Conclusion: "failure", Branch: "feature/x", SHA: failed, FailedJob: "unit",
+						FailedStep: "go test",
+					},
 					{ID: 1, Name: "test", Status: "completed", Conclusion: "success", Branch: "main", SHA: good},
 				}
 			})
@@ -129,9 +132,10 @@ func newGitLab(t *testing.T, git *gittest.Repository) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, err := app.Host(integrations.Connection{Credentials: tokens}, func(_ context.Context, c integrations.Connection) (integrations.Connection, error) {
-		return c, integrations.NewProblem(integrations.Upstream, nil, "nothing renews here")
-	})
+	host, err := app.Host(integrations.Connection{Credentials: tokens},
+		func(_ context.Context, c integrations.Connection) (integrations.Connection, error) {
+			return c, integrations.NewProblem(integrations.Upstream, nil, "nothing renews here")
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +182,8 @@ func each(t *testing.T, test func(t *testing.T, b *bench, git *gittest.Repositor
 	}
 }
 
-const cart = "package checkout\n\n// Total sums.\nfunc Total(items []int) int {\n\tsum := 0\n\tfor _, i := range items {\n\t\tsum += i\n\t}\n\treturn sum\n}\n"
+const cart = "package checkout\n\n// Total sums.\nfunc Total(items []int) int {\n\tsum := 0\n\tfor _, i := range items {\n\t\tsum += " +
+	"i\n\t}\n\treturn sum\n}\n"
 
 const repo = "acme/shop"
 

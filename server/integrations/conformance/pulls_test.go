@@ -36,7 +36,8 @@ func TestPullRequests(t *testing.T) {
 			t.Fatalf("the list: %+v", first)
 		}
 		p := first.List[0]
-		if p.Number != 1 || p.State != "open" || p.Title != "Round prices" || p.Branch != "feature/x" || p.Head != head || p.Body != "" || p.Foreign ||
+		if p.Number != 1 || p.State != "open" || p.Title != "Round prices" || p.Branch != "feature/x" || p.Head != head || p.Body != "" ||
+			p.Foreign ||
 			p.AuthorLogin != "ada" || p.HTMLURL == "" || p.UpdatedAt.Before(before) {
 			t.Errorf("open: %+v", p)
 		}

@@ -20,7 +20,10 @@ func TestRepository(t *testing.T) {
 		}
 		etag := r.ETag
 		r.ETag = ""
-		if want := (source.Repository{ExternalID: b.id, FullName: repo, HTMLURL: b.web + "/" + repo, DefaultBranch: "main", Private: true}); r != want {
+		if want := (source.Repository{
+			ExternalID: b.id, FullName: repo, HTMLURL: b.web + "/" + repo, DefaultBranch: "main",
+			Private: true,
+		}); r != want {
 			t.Errorf("the repository is %+v, want %+v", r, want)
 		}
 		if _, changed, err := b.host.Repository(ctx, b.id, etag); err != nil || changed {
@@ -51,7 +54,10 @@ func TestCommits(t *testing.T) {
 		first := git.Git(t, "rev-parse", "HEAD")
 		git.Tag(t, "v1.0.0")
 		git.Branch(t, "feature/x")
-		second := git.Commit(t, "Round the total\n\nIt was not.", map[string]string{"checkout/cart.go": cart + "// rounded\n", "a b/ü.txt": "x\n"})
+		second := git.Commit(t, "Round the total\n\nIt was not.", map[string]string{
+			"checkout/cart.go": cart + "// rounded\n",
+			"a b/ü.txt":        "x\n",
+		})
 		git.Git(t, "mv", "README.md", "LIESMICH.md")
 		third := git.Commit(t, "Rename", nil)
 
@@ -92,7 +98,10 @@ func TestCommits(t *testing.T) {
 
 		wantChanges(t, "of a commit", must[[]source.FileChange](t)(b.host.Changes(ctx, repo, second)), []source.FileChange{
 			{Path: "a b/ü.txt", Status: "added", Additions: 1, Patch: "@@ -0,0 +1 @@\n+x"},
-			{Path: "checkout/cart.go", Status: "modified", Additions: 1, Patch: "@@ -8,3 +8,4 @@ func Total(items []int) int {\n \t}\n \treturn sum\n }\n+// rounded"},
+			{
+				Path: "checkout/cart.go", Status: "modified", Additions: 1,
+				Patch: "@@ -8,3 +8,4 @@ func Total(items []int) int {\n \t}\n \treturn sum\n }\n+// rounded",
+			},
 		})
 		wantChanges(t, "of a new name", must[[]source.FileChange](t)(b.host.Changes(ctx, repo, third)), []source.FileChange{
 			{Path: "LIESMICH.md", PreviousPath: "README.md", Status: "renamed"},
@@ -126,7 +135,8 @@ func TestPullRequest(t *testing.T) {
 		after := git.Commit(t, "Go on", nil)
 		b.propose("feature/x")
 		p, changed, err := b.host.PullRequest(ctx, repo, 1, "")
-		if err != nil || !changed || p.State != "open" || p.Title != "Round prices" || p.AuthorLogin != "ada" || p.MergeCommit != "" || !p.MergedAt.IsZero() {
+		if err != nil || !changed || p.State != "open" || p.Title != "Round prices" || p.AuthorLogin != "ada" || p.MergeCommit != "" ||
+			!p.MergedAt.IsZero() {
 			t.Fatalf("open: %+v %v %v", p, changed, err)
 		}
 		if _, changed, err := b.host.PullRequest(ctx, repo, 1, p.ETag); err != nil || changed {
@@ -189,7 +199,8 @@ func TestRuns(t *testing.T) {
 				}
 				if run.ID == "2" {
 					want.ID, want.Conclusion, want.Branch, want.SHA = "2", "failure", "feature/x", failed
-					if len(run.FailedJobs) != 1 || run.FailedJobs[0].Name != "unit" || run.FailedJobs[0].FailedStep == "" || run.FailedJobs[0].HTMLURL == "" {
+					if len(run.FailedJobs) != 1 || run.FailedJobs[0].Name != "unit" || run.FailedJobs[0].FailedStep == "" ||
+						run.FailedJobs[0].HTMLURL == "" {
 						t.Errorf("%s: failed jobs %+v", name, run.FailedJobs)
 					}
 					run.FailedJobs = nil

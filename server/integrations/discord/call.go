@@ -69,7 +69,8 @@ func problem(status int, body []byte) *integrations.Problem {
 		Errors     json.RawMessage
 	}
 	if json.Unmarshal(body, &said) != nil {
-		if status == http.StatusForbidden || status == http.StatusNotFound { // a page of the network in front of the API says nothing about the guild
+		// a page of the network in front of the API says nothing about the guild
+		if status == http.StatusForbidden || status == http.StatusNotFound {
 			return integrations.NewProblem(integrations.Upstream, nil, "Discord failed (status %d).", status)
 		}
 		return nil

@@ -76,7 +76,8 @@ func (b *bench) connect(g *discordtest.Guild) integrations.Connection {
 	b.t.Helper()
 	b.discord.Choose(g)
 	found, err := b.app.Accounts(b.t.Context(), integrations.Callback{Code: b.authorize().Get("code"), RedirectURI: back})
-	if err != nil || len(found) != 1 || found[0].ExternalID != g.ID || found[0].Name != g.Name || !found[0].Chosen || found[0].Credentials != nil {
+	if err != nil || len(found) != 1 || found[0].ExternalID != g.ID || found[0].Name != g.Name || !found[0].Chosen ||
+		found[0].Credentials != nil {
 		b.t.Fatal(found, err)
 	}
 	return integrations.Connection{IntegrationConnection: store.IntegrationConnection{ID: uuid.New(), ExternalID: g.ID}}
@@ -109,7 +110,8 @@ func TestAccounts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	q := b.authorize()
-	if q.Get("permissions") != fmt.Sprint(discordtest.View|discordtest.Send|discordtest.EmbedLinks|discordtest.ReadHistory) || q.Get("state") != "state" {
+	if q.Get("permissions") != fmt.Sprint(discordtest.View|discordtest.Send|discordtest.EmbedLinks|discordtest.ReadHistory) ||
+		q.Get("state") != "state" {
 		t.Errorf("the callback: %v", q)
 	}
 	for name, c := range map[string]integrations.Callback{
@@ -122,11 +124,13 @@ func TestAccounts(t *testing.T) {
 	}
 	// The bot has left before the code came back: the answer names no guild.
 	b.discord.Kick(b.guild)
-	if found, err := b.app.Accounts(t.Context(), integrations.Callback{Code: q.Get("code"), RedirectURI: back}); !integrations.IsKind(err, integrations.Invalid) {
+	if found, err := b.app.Accounts(t.Context(), integrations.Callback{Code: q.Get("code"), RedirectURI: back}); !integrations.IsKind(err,
+		integrations.Invalid) {
 		t.Errorf("no guild: %v %v", found, err)
 	}
 	b.discord.Fault(func(string) string { return "503" })
-	if _, err := b.app.Accounts(t.Context(), integrations.Callback{Code: "c", RedirectURI: back}); !integrations.IsKind(err, integrations.Upstream) {
+	if _, err := b.app.Accounts(t.Context(), integrations.Callback{Code: "c", RedirectURI: back}); !integrations.IsKind(err,
+		integrations.Upstream) {
 		t.Errorf("a failing provider: %v", err)
 	}
 }
@@ -254,7 +258,8 @@ func TestRemoved(t *testing.T) {
 	}
 	b.discord.Fault(nil)
 	other := app(t, b.discord.URL, "another-token")
-	if _, err := other.Sync(t.Context(), b.of); !integrations.IsKind(err, integrations.Unauthorized) || !strings.Contains(err.Error(), "discord-bot-token") {
+	if _, err := other.Sync(t.Context(), b.of); !integrations.IsKind(err, integrations.Unauthorized) ||
+		!strings.Contains(err.Error(), "discord-bot-token") {
 		t.Errorf("a wrong token: %v", err)
 	}
 }
@@ -349,8 +354,11 @@ func TestVerify(t *testing.T) {
 		`{"id":"1","application_id":"2","type":1,"version":1}`:               {Answer: `{"type":1}`, AnswerType: "application/json"},
 		`{"id":"1","type":2,"guild_id":"3","data":{"name":"x"},"token":"t"}`: {Answer: words, AnswerType: "application/json"},
 		`{"id":"1","type":3,"guild_id":"3","token":"t"}`:                     {Answer: words, AnswerType: "application/json"},
-		`{"id":"1","type":4,"token":"t"}`:                                    {Answer: `{"type":8,"data":{"choices":[]}}`, AnswerType: "application/json"},
-		`[]`:                                                                 {Kind: "unreadable"},
+		`{"id":"1","type":4,"token":"t"}`: {
+			Answer:     `{"type":8,"data":{"choices":[]}}`,
+			AnswerType: "application/json",
+		},
+		`[]`: {Kind: "unreadable"},
 	} {
 		header := http.Header{}
 		discordtest.Sign(header, time.Now(), []byte(body))

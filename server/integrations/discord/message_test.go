@@ -37,7 +37,8 @@ func TestThreads(t *testing.T) {
 	if err := b.app.Change(t.Context(), b.of, first, chat.Message{Title: "four"}); !integrations.IsKind(err, integrations.NotFound) {
 		t.Errorf("the change of a deleted message: %v", err)
 	}
-	if _, err := b.app.Post(t.Context(), b.of, b.channel.ID, b.channel.ID, chat.Message{Title: "x"}); !integrations.IsKind(err, integrations.Invalid) {
+	if _, err := b.app.Post(t.Context(), b.of, b.channel.ID, b.channel.ID, chat.Message{Title: "x"}); !integrations.IsKind(err,
+		integrations.Invalid) {
 		t.Errorf("a thread without a message: %v", err)
 	}
 }
@@ -84,7 +85,8 @@ func TestForms(t *testing.T) {
 	if e.Title != "Disk \\*full\\* @\u200beveryone" || e.URL != m.URL || e.Color != 0xff || !e.Timestamp.Equal(m.At) {
 		t.Errorf("the title: %+v", e)
 	}
-	if e.Description != "see \\<@&1\\> and \\[all is well\\](https://evil.example) @\u200bhere\n[Trace \\[1\\]](https://s.example/t?a=%281%29&b=2)" {
+	if e.Description != "see \\<@&1\\> and \\[all is well\\](https://evil.example) @\u200bhere\n[Trace "+
+		"\\[1\\]](https://s.example/t?a=%281%29&b=2)" {
 		t.Errorf("the description: %s", e.Description)
 	}
 	const text = "Disk \\*full\\*\n@\u200beveryone\nsee \\<@&1\\> and \\[all is well\\](https://evil.example) @\u200bhere\nhttps://s.example/i"
@@ -114,7 +116,8 @@ func TestLimits(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	for name, text := range map[string]string{
-		"plain": "x", "escaped": "*", "escapes": `\`, "wide": "\U0001f525", "mentions": "@everyone", "lines": "a\n", "bad": "\xff", "mixed": `\*x` + "\U0001f525",
+		"plain": "x", "escaped": "*", "escapes": `\`, "wide": "\U0001f525", "mentions": "@everyone", "lines": "a\n", "bad": "\xff",
+		"mixed": `\*x` + "\U0001f525",
 	} {
 		for _, n := range []int{1, 255, 256, 257, 2001, 4095, 4096, 4097, 9000} {
 			long := strings.Repeat(text, n)

@@ -140,7 +140,8 @@ func accountOf(i *api.Installation) source.Account {
 		kind = "organization"
 	}
 	return source.Account{
-		ID: strconv.FormatInt(i.GetAccount().GetID(), 10), Type: kind, Selection: i.GetRepositorySelection(), Missing: missing(i.GetPermissions()),
+		ID: strconv.FormatInt(i.GetAccount().GetID(), 10), Type: kind, Selection: i.GetRepositorySelection(),
+		Missing:     missing(i.GetPermissions()),
 		SettingsURL: i.GetHTMLURL(), CodeAccess: source.AccessMembers,
 	}
 }

@@ -28,7 +28,10 @@ func TestVerify(t *testing.T) {
 		"another secret":       {a, "installation", githubtest.Sign("guess", []byte(body)), false, 0, true},
 		"another body":         {a, "installation", githubtest.Sign(githubtest.WebhookSecret, []byte("{}")), false, 0, true},
 		"no signature":         {a, "installation", "", false, 0, true},
-		"no scheme":            {a, "installation", strings.TrimPrefix(githubtest.Sign(githubtest.WebhookSecret, []byte(body)), "sha256="), false, 0, true},
+		"no scheme": {
+			a, "installation", strings.TrimPrefix(githubtest.Sign(githubtest.WebhookSecret, []byte(body)), "sha256="), false,
+			0, true,
+		},
 		"a server without one": {&App{}, "installation", githubtest.Sign("", []byte(body)), false, 0, true},
 	} {
 		h := http.Header{}

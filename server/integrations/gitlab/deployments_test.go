@@ -24,7 +24,10 @@ func TestPreviews(t *testing.T) {
 			}
 		})
 	}
-	host, err := b.app.Host(b.connect(t), func(_ context.Context, c integrations.Connection) (integrations.Connection, error) { return c, nil })
+	host, err := b.app.Host(b.connect(t), func(_ context.Context, c integrations.Connection) (integrations.Connection, error) {
+		return c,
+			nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -251,7 +251,8 @@ func TestSync(t *testing.T) {
 	if err != nil || len(got.Repositories) != 232 || got.Name != "ada" {
 		t.Fatalf("%d projects, %v", len(got.Repositories), err)
 	}
-	if r := got.Repositories[0]; r.FullName != "acme/team/shop" || !r.IsArchived || !r.IsPrivate || r.DefaultBranch != "main" || r.HTMLURL != b.lab.URL+"/acme/team/shop" {
+	if r := got.Repositories[0]; r.FullName != "acme/team/shop" || !r.IsArchived || !r.IsPrivate || r.DefaultBranch != "main" ||
+		r.HTMLURL != b.lab.URL+"/acme/team/shop" {
 		t.Errorf("the first: %+v", r)
 	}
 	if r := got.Repositories[231]; r.FullName != "acme/public" || r.IsPrivate {
@@ -265,7 +266,8 @@ func TestSync(t *testing.T) {
 	}
 	b.lab.Change(func() { b.lab.Left = 1990 })
 	for status, kind := range map[int]integrations.Kind{
-		401: integrations.Unauthorized, 403: integrations.Suspended, 404: integrations.NotFound, 429: integrations.RateLimited, 500: integrations.Upstream,
+		401: integrations.Unauthorized, 403: integrations.Suspended, 404: integrations.NotFound, 429: integrations.RateLimited,
+		500: integrations.Upstream,
 	} {
 		b.lab.Fault(func(*http.Request) int { return status })
 		_, err := b.app.Sync(t.Context(), c)
@@ -336,7 +338,8 @@ func TestNames(t *testing.T) {
 	if err != nil || string(plain.Content) != "# Shop\n" || plain.SHA != f.SHA || plain.Size != f.Size {
 		t.Errorf("without headers: %+v %v, want %+v", plain, err, f)
 	}
-	if plain, err = host.File(t.Context(), "acme/shop", "main", "README.md", 3); err != nil || plain.Kind != source.KindBinary || plain.Content != nil {
+	if plain, err = host.File(t.Context(), "acme/shop", "main", "README.md", 3); err != nil || plain.Kind != source.KindBinary ||
+		plain.Content != nil {
 		t.Errorf("above the limit, without headers: %+v %v", plain, err)
 	}
 }

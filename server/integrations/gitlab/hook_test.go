@@ -34,14 +34,17 @@ func TestHook(t *testing.T) {
 		pull   int64
 		forged bool
 	}{
-		"signed":                    {gitlabtest.Sign(secret, "d1", b.now, []byte(body)), "Merge Request Hook", false, 7, false},
-		"signed a while ago":        {gitlabtest.Sign(secret, "d1", b.now.Add(-4*time.Minute), []byte(body)), "Push Hook", false, 0, false},
-		"signed too long ago":       {gitlabtest.Sign(secret, "d1", b.now.Add(-6*time.Minute), []byte(body)), "Push Hook", false, 0, true},
-		"signed in the future":      {gitlabtest.Sign(secret, "d1", b.now.Add(6*time.Minute), []byte(body)), "Push Hook", false, 0, true},
-		"another key":               {gitlabtest.Sign("whsec_AAAA", "d1", b.now, []byte(body)), "Push Hook", false, 0, true},
-		"another body":              {gitlabtest.Sign(secret, "d1", b.now, []byte("{}")), "Push Hook", false, 0, true},
-		"another id":                {with(gitlabtest.Sign(secret, "d0", b.now, []byte(body)), "Webhook-Id", "d1"), "Push Hook", false, 0, true},
-		"a signature, and a token":  {with(gitlabtest.Sign("whsec_AAAA", "d1", b.now, []byte(body)), "X-Gitlab-Token", secret), "Push Hook", false, 0, true},
+		"signed":               {gitlabtest.Sign(secret, "d1", b.now, []byte(body)), "Merge Request Hook", false, 7, false},
+		"signed a while ago":   {gitlabtest.Sign(secret, "d1", b.now.Add(-4*time.Minute), []byte(body)), "Push Hook", false, 0, false},
+		"signed too long ago":  {gitlabtest.Sign(secret, "d1", b.now.Add(-6*time.Minute), []byte(body)), "Push Hook", false, 0, true},
+		"signed in the future": {gitlabtest.Sign(secret, "d1", b.now.Add(6*time.Minute), []byte(body)), "Push Hook", false, 0, true},
+		"another key":          {gitlabtest.Sign("whsec_AAAA", "d1", b.now, []byte(body)), "Push Hook", false, 0, true},
+		"another body":         {gitlabtest.Sign(secret, "d1", b.now, []byte("{}")), "Push Hook", false, 0, true},
+		"another id":           {with(gitlabtest.Sign(secret, "d0", b.now, []byte(body)), "Webhook-Id", "d1"), "Push Hook", false, 0, true},
+		"a signature, and a token": {
+			with(gitlabtest.Sign("whsec_AAAA", "d1", b.now, []byte(body)), "X-Gitlab-Token", secret), "Push Hook",
+			false, 0, true,
+		},
 		"the token":                 {plain("X-Gitlab-Token", secret), "Project Hook", true, 0, false},
 		"another token":             {plain("X-Gitlab-Token", "guess"), "Project Hook", false, 0, true},
 		"the address alone":         {plain("User-Agent", "GitLab"), "Member Hook", true, 0, false},

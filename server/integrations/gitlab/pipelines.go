@@ -44,7 +44,8 @@ func (p pipeline) state() (status, conclusion string) {
 
 // statuses are the filters that GitLab has a status for. Others are applied here, to the newest pipelines.
 var statuses = map[string]string{
-	"in_progress": "running", "success": "success", "failure": "failed", "cancelled": "canceled", "skipped": "skipped", "action_required": "manual",
+	"in_progress": "running", "success": "success", "failure": "failed", "cancelled": "canceled", "skipped": "skipped",
+	"action_required": "manual",
 }
 
 // pipelinePages bounds the pages of pipelines that a filter of ours looks at.
@@ -92,7 +93,8 @@ func (h *host) Runs(ctx context.Context, repo string, f source.RunFilter) ([]sou
 
 func (p pipeline) neutral() source.Run {
 	run := source.Run{
-		ID: strconv.FormatInt(p.ID, 10), Name: cmp.Or(p.Name, "pipeline"), Branch: p.Ref, SHA: p.SHA, HTMLURL: p.WebURL, StartedAt: p.Created.UTC(),
+		ID: strconv.FormatInt(p.ID, 10), Name: cmp.Or(p.Name, "pipeline"), Branch: p.Ref, SHA: p.SHA, HTMLURL: p.WebURL,
+		StartedAt: p.Created.UTC(),
 	}
 	run.Status, run.Conclusion = p.state()
 	if run.Status == "completed" {

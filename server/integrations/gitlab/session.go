@@ -129,8 +129,8 @@ func sortProblem(_ int, body []byte) *integrations.Problem {
 	var said struct{ Error string }
 	_ = json.Unmarshal(body, &said) // an answer of another form is judged by its status
 	if said.Error == "insufficient_scope" {
-		return integrations.NewProblem(integrations.Forbidden, nil, "GitLab did not permit the request: the application lacks one of the scopes %s.",
-			strings.Join(scopes(), ", "))
+		return integrations.NewProblem(integrations.Forbidden, nil,
+			"GitLab did not permit the request: the application lacks one of the scopes %s.", strings.Join(scopes(), ", "))
 	}
 	return integrations.TokenProblem(Name, "gitlab-client-id and gitlab-client-secret", body)
 }

@@ -55,8 +55,9 @@ func (h *host) Repository(ctx context.Context, externalID, etag string) (source.
 	}
 	p := list[0]
 	return source.Repository{
-		ExternalID: externalID, FullName: p.FullName, HTMLURL: p.WebURL, DefaultBranch: p.DefaultBranch, Private: p.private(), Archived: p.Archived,
-		ETag: res.Header.Get("ETag"),
+		ExternalID: externalID, FullName: p.FullName, HTMLURL: p.WebURL, DefaultBranch: p.DefaultBranch, Private: p.private(),
+		Archived: p.Archived,
+		ETag:     res.Header.Get("ETag"),
 	}, true, nil
 }
 

@@ -25,14 +25,19 @@ func TestAnswers(t *testing.T) {
 		// least and most bound the pause that is asked for.
 		least, most time.Duration
 	}{
-		"a value":                  {200, [2]string{"X-A", "b"}, `{"v":1}`, 0, true, 0, 0},
-		"unchanged":                {304, [2]string{}, "", 0, true, 0, 0},
-		"no JSON":                  {200, [2]string{}, "<html>", integrations.Upstream, false, 0, 0},
-		"cut":                      {200, [2]string{"Content-Length", "100"}, `{"v":1`, integrations.Upstream, false, 0, 0},
-		"too large":                {200, [2]string{}, `{"v":1,"x":"` + strings.Repeat("x", 200) + `"}`, integrations.Upstream, false, 0, 0},
-		"a pause":                  {429, [2]string{"Retry-After", "7"}, "", integrations.RateLimited, false, 7 * time.Second, 7 * time.Second},
-		"a long pause":             {429, [2]string{"Retry-After", "99999"}, "", integrations.RateLimited, false, time.Hour, time.Hour},
-		"the end of a window":      {429, [2]string{"RateLimit-Reset", soon}, "", integrations.RateLimited, false, 30 * time.Second, 40 * time.Second},
+		"a value":      {200, [2]string{"X-A", "b"}, `{"v":1}`, 0, true, 0, 0},
+		"unchanged":    {304, [2]string{}, "", 0, true, 0, 0},
+		"no JSON":      {200, [2]string{}, "<html>", integrations.Upstream, false, 0, 0},
+		"cut":          {200, [2]string{"Content-Length", "100"}, `{"v":1`, integrations.Upstream, false, 0, 0},
+		"too large":    {200, [2]string{}, `{"v":1,"x":"` + strings.Repeat("x", 200) + `"}`, integrations.Upstream, false, 0, 0},
+		"a pause":      {429, [2]string{"Retry-After", "7"}, "", integrations.RateLimited, false, 7 * time.Second, 7 * time.Second},
+		"a long pause": {429, [2]string{"Retry-After", "99999"}, "", integrations.RateLimited, false, time.Hour, time.Hour},
+		"the end of a window": {
+			429,
+			[2]string{"RateLimit-Reset", soon},
+			"", integrations.RateLimited, false, 30 * time.Second,
+			40 * time.Second,
+		},
 		"a window that has ended":  {429, [2]string{"RateLimit-Reset", "1"}, "", integrations.RateLimited, false, time.Minute, time.Minute},
 		"no pause":                 {429, [2]string{}, "", integrations.RateLimited, false, time.Minute, time.Minute},
 		"refused":                  {401, [2]string{}, "", integrations.Unauthorized, false, 0, 0},

@@ -55,7 +55,8 @@ func (a *App) Reaches(ctx context.Context, t Tokens, organization string) error 
 
 // Endpoints lists the endpoints with metrics of an account. branches are the names of branches by their ids. Labels that begin with two
 // underscores say how an endpoint is called, as Prometheus has it; the others become attributes of its points.
-func (a *App) Endpoints(ctx context.Context, c integrations.Connection, organization string, branches map[string]string, include, exclude []string) (
+func (a *App) Endpoints(ctx context.Context, c integrations.Connection, organization string, branches map[string]string, include,
+	exclude []string) (
 	[]Endpoint, error,
 ) {
 	t, err := ReadTokens(c.Credentials)
@@ -118,7 +119,8 @@ type Insight struct {
 
 // Insights asks for the queries of a branch that took the most time. A problem Forbidden, NotFound or Invalid says that PlanetScale has no
 // figures for it.
-func (a *App) Insights(ctx context.Context, c integrations.Connection, organization, database, branch string, from, to time.Time, limit int) (
+func (a *App) Insights(ctx context.Context, c integrations.Connection, organization, database, branch string, from, to time.Time,
+	limit int) (
 	[]Insight, error,
 ) {
 	t, err := ReadTokens(c.Credentials)
@@ -132,7 +134,8 @@ func (a *App) Insights(ctx context.Context, c integrations.Connection, organizat
 		"from": {from.UTC().Format(time.RFC3339)}, "to": {to.UTC().Format(time.RFC3339)}, "sort": {"totalTime"}, "dir": {"desc"},
 		"per_page": {strconv.Itoa(limit)}, "limit": {strconv.Itoa(limit)},
 	}
-	if err := a.get(ctx, t.bearer(), query, &got, "organizations", organization, "databases", database, "branches", branch, "insights"); err != nil {
+	if err := a.get(ctx, t.bearer(), query, &got, "organizations", organization, "databases", database, "branches", branch,
+		"insights"); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(got.Data, func(x, y Insight) int {

@@ -161,7 +161,8 @@ type Tokens struct {
 func ReadTokens(text []byte) (Tokens, error) {
 	var t Tokens
 	if err := json.Unmarshal(text, &t); err != nil || t.Access == "" {
-		return t, integrations.NewProblem(integrations.Suspended, err, "The stored access to PlanetScale cannot be read. Connect the account again.")
+		return t, integrations.NewProblem(integrations.Suspended, err,
+			"The stored access to PlanetScale cannot be read. Connect the account again.")
 	}
 	return t, nil
 }

@@ -9,8 +9,16 @@ import (
 // TestReconnected: a new login keeps the organization that was selected. The service token for metrics is gone with the old credentials.
 func TestReconnected(t *testing.T) {
 	for name, c := range map[string]struct{ before, now, want Account }{
-		"several organizations": {Account{Organization: "acme", Metrics: MetricsOAuth}, Account{Metrics: MetricsMissing}, Account{Organization: "acme", Metrics: MetricsOAuth}},
-		"service token":         {Account{Organization: "acme", Metrics: MetricsToken}, Account{Metrics: MetricsMissing}, Account{Organization: "acme", Metrics: MetricsMissing}},
+		"several organizations": {
+			Account{Organization: "acme", Metrics: MetricsOAuth},
+			Account{Metrics: MetricsMissing},
+			Account{Organization: "acme", Metrics: MetricsOAuth},
+		},
+		"service token": {
+			Account{Organization: "acme", Metrics: MetricsToken},
+			Account{Metrics: MetricsMissing},
+			Account{Organization: "acme", Metrics: MetricsMissing},
+		},
 		"another organization": {
 			Account{Organization: "acme", Metrics: MetricsOAuth},
 			Account{Organization: "umbrella", Metrics: MetricsMissing},

@@ -86,7 +86,8 @@ func (a *App) Sync(ctx context.Context, c integrations.Connection) (integrations
 		if d.Kind == "postgresql" {
 			row.Kind = d.Kind
 		}
-		row.Branches, err = pages[store.DatabaseBranch](ctx, a, t.bearer(), limits.PlatformBranches, "organizations", account.Organization, "databases", d.Name, "branches")
+		row.Branches, err = pages[store.DatabaseBranch](ctx, a, t.bearer(), limits.PlatformBranches, "organizations", account.Organization,
+			"databases", d.Name, "branches")
 		if err != nil {
 			return out, err
 		}
@@ -119,7 +120,8 @@ func optional(err error) error {
 
 // changes reads the deploy requests of a database, each with the state that it has now.
 func (a *App) changes(ctx context.Context, t Tokens, organization, name string) (out []store.PlatformEvent, err error) {
-	found, err := pages[deployRequest](ctx, a, t.bearer(), limits.PlatformChanges, "organizations", organization, "databases", name, "deploy-requests")
+	found, err := pages[deployRequest](ctx, a, t.bearer(), limits.PlatformChanges, "organizations", organization, "databases", name,
+		"deploy-requests")
 	for _, r := range found {
 		state := r.DeploymentState
 		if state == "" {
@@ -132,7 +134,8 @@ func (a *App) changes(ctx context.Context, t Tokens, organization, name string) 
 			at = *r.ClosedAt
 		}
 		out = append(out, store.PlatformEvent{
-			ExternalID: r.ID, EventType: "deploy_request." + state, Category: "deploy_request", DatabaseName: name, BranchName: r.Branch, State: state,
+			ExternalID: r.ID, EventType: "deploy_request." + state, Category: "deploy_request", DatabaseName: name, BranchName: r.Branch,
+			State: state,
 			Title: fmt.Sprintf("Deploy request %d: %s into %s", r.Number, r.Branch, r.IntoBranch), ActorLogin: r.Actor.Name, URL: webPage(r.HTMLURL),
 			OccurredAt: at,
 		})
@@ -152,7 +155,8 @@ func (a *App) entries(ctx context.Context, t Tokens, organization string) (out [
 			continue // deploy requests come from their own list, with their state
 		}
 		event := store.PlatformEvent{
-			ExternalID: e.ID, EventType: e.Action, Category: category, DatabaseName: e.Auditable, Title: strings.TrimSpace(e.Action + " " + e.Auditable),
+			ExternalID: e.ID, EventType: e.Action, Category: category, DatabaseName: e.Auditable,
+			Title:      strings.TrimSpace(e.Action + " " + e.Auditable),
 			ActorLogin: e.Actor, OccurredAt: e.CreatedAt,
 		}
 		if category != "database" {

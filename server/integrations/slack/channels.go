@@ -136,7 +136,8 @@ func problem(err error) error {
 	is := func(codes ...string) bool { return slices.Contains(codes, code) }
 	switch {
 	case is("token_revoked", "account_inactive", "team_access_not_granted", "app_not_installed", "team_not_found"):
-		return integrations.NewProblem(integrations.Suspended, err, "The app was removed from the workspace, or its access was withdrawn, at Slack.")
+		return integrations.NewProblem(integrations.Suspended, err,
+			"The app was removed from the workspace, or its access was withdrawn, at Slack.")
 	case is("invalid_refresh_token", "invalid_grant", "token_expired"):
 		return integrations.NewProblem(integrations.Unauthorized, err, "The token of the workspace has ended.")
 	case is("invalid_auth", "not_authed", "no_permission", "org_login_required", "access_denied", "ekm_access_denied",
@@ -149,7 +150,8 @@ func problem(err error) error {
 			"Slack does not know this server: the operator's settings slack-client-id and slack-client-secret are not those of the app.")
 	case is("invalid_team_for_non_distributed_app"):
 		return integrations.NewProblem(integrations.Invalid, err,
-			"The app can be installed in its own workspace only. The operator of this server activates its public distribution at Slack, under Manage Distribution.")
+			"The app can be installed in its own workspace only. The operator of this server activates its public distribution at Slack, under "+
+				"Manage Distribution.")
 	case is("invalid_code", "code_already_used", "bad_redirect_uri", "oauth_authorization_url_mismatch", "invalid_grant_type"):
 		return integrations.NewProblem(integrations.Invalid, err, "Slack did not accept the code. It may be too old; start again.")
 	case is("cannot_reply_to_message", "restricted_action_thread_locked"):

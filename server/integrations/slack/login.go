@@ -82,7 +82,8 @@ func (a *App) Refresh(ctx context.Context, c integrations.Connection) ([]byte, e
 	if err != nil || t.Refresh == "" || a.cfg.Now().Before(t.due()) {
 		return nil, err
 	}
-	res, err := api.RefreshOAuthV2TokenContext(ctx, a.client, a.cfg.ClientID, a.cfg.ClientSecret, t.Refresh, api.OAuthOptionAPIURL(a.endpoint()))
+	res, err := api.RefreshOAuthV2TokenContext(ctx, a.client, a.cfg.ClientID, a.cfg.ClientSecret, t.Refresh,
+		api.OAuthOptionAPIURL(a.endpoint()))
 	if err != nil {
 		return nil, problem(err)
 	}

@@ -60,7 +60,10 @@ func newBench(t *testing.T) *bench {
 	if err != nil || len(found) != 1 {
 		t.Fatal(found, err)
 	}
-	b.of = integrations.Connection{IntegrationConnection: store.IntegrationConnection{ExternalID: found[0].ExternalID}, Credentials: found[0].Credentials}
+	b.of = integrations.Connection{
+		IntegrationConnection: store.IntegrationConnection{ExternalID: found[0].ExternalID},
+		Credentials:           found[0].Credentials,
+	}
 	return b
 }
 
@@ -134,7 +137,8 @@ func TestForms(t *testing.T) {
 	if err := b.app.Change(t.Context(), b.of, reference, m); err != nil || b.slack.Messages(b.channel)[0].Attachments == "" {
 		t.Errorf("the form again: %v", err)
 	}
-	if err := b.app.Change(t.Context(), b.of, reference, chat.Message{Title: "over"}); err != nil || b.slack.Messages(b.channel)[0].Attachments != "" {
+	if err := b.app.Change(t.Context(), b.of, reference, chat.Message{Title: "over"}); err != nil ||
+		b.slack.Messages(b.channel)[0].Attachments != "" {
 		t.Errorf("a message without a body keeps the old one: %v", err)
 	}
 	b.once("chat.postMessage", "attachment_payload_limit_exceeded")
@@ -161,7 +165,8 @@ func TestScopes(t *testing.T) {
 	if _, err := b.app.Post(t.Context(), b.of, b.channel.ID, "", chat.Message{Title: "x"}); !integrations.IsKind(err, integrations.NotFound) {
 		t.Errorf("a channel without the app: %v", err)
 	}
-	if _, err := b.app.Sync(t.Context(), b.of); !integrations.IsKind(err, integrations.Suspended) || !strings.Contains(fmt.Sprint(err), "chat:write.public") {
+	if _, err := b.app.Sync(t.Context(), b.of); !integrations.IsKind(err, integrations.Suspended) ||
+		!strings.Contains(fmt.Sprint(err), "chat:write.public") {
 		t.Errorf("a lost scope: %v", err)
 	}
 }
@@ -175,7 +180,10 @@ func TestProblems(t *testing.T) {
 			"channel_not_found", "is_archived", "restricted_action", "restricted_action_thread_locked", "restricted_action_non_threadable_channel",
 			"cannot_reply_to_message", "thread_not_found", "channel_type_not_supported",
 		},
-		integrations.Invalid:      {"msg_too_long", "attachment_payload_limit_exceeded", "invalid_blocks", "invalid_team_for_non_distributed_app"},
+		integrations.Invalid: {
+			"msg_too_long", "attachment_payload_limit_exceeded", "invalid_blocks",
+			"invalid_team_for_non_distributed_app",
+		},
 		integrations.Unauthorized: {"invalid_auth", "not_allowed_token_type", "invalid_grant", "401"},
 		integrations.Suspended:    {"token_revoked", "account_inactive", "app_not_installed", "team_not_found"},
 		integrations.RateLimited:  {"429", "ratelimited"},
@@ -198,7 +206,10 @@ func TestAnswers(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*answer.Load())(w, r) }))
 	t.Cleanup(server.Close)
 	a := app(t, server.URL)
-	of := integrations.Connection{IntegrationConnection: store.IntegrationConnection{ExternalID: "T1"}, Credentials: []byte(`{"access":"xoxb-1"}`)}
+	of := integrations.Connection{
+		IntegrationConnection: store.IntegrationConnection{ExternalID: "T1"},
+		Credentials:           []byte(`{"access":"xoxb-1"}`),
+	}
 	for name, c := range map[string]struct {
 		kind   integrations.Kind
 		answer http.HandlerFunc
@@ -239,11 +250,20 @@ func TestVerify(t *testing.T) {
 	for body, want := range map[string]integrations.Delivery{
 		`payload=%7B%7D`: {},
 		`[]`:             {},
-		`{"type":"event_callback","team_id":"T1","event_id":"E","event":"x"}`:                        {},
-		`{"type":"url_verification","challenge":"c"}`:                                                {Answer: "c"},
-		`{"type":"event_callback","team_id":"T1","event_id":"E","event":{"type":"channel_created"}}`: {ID: "E", Kind: "channel_created", Account: "T1", Sync: true, Pause: limits.ChatPause},
-		`{"type":"event_callback","team_id":"T1","event_id":"E","event":{"type":"tokens_revoked"}}`:  {ID: "E", Kind: "tokens_revoked", Account: "T1", Sync: true},
-		`{"type":"event_callback","team_id":"T1","event_id":"E","event":{"type":"app_home_opened"}}`: {ID: "E", Kind: "app_home_opened", Account: "T1"},
+		`{"type":"event_callback","team_id":"T1","event_id":"E","event":"x"}`: {},
+		`{"type":"url_verification","challenge":"c"}`:                         {Answer: "c"},
+		`{"type":"event_callback","team_id":"T1","event_id":"E","event":{"type":"channel_created"}}`: {
+			ID: "E", Kind: "channel_created",
+			Account: "T1", Sync: true, Pause: limits.ChatPause,
+		},
+		`{"type":"event_callback","team_id":"T1","event_id":"E","event":{"type":"tokens_revoked"}}`: {
+			ID: "E", Kind: "tokens_revoked",
+			Account: "T1", Sync: true,
+		},
+		`{"type":"event_callback","team_id":"T1","event_id":"E","event":{"type":"app_home_opened"}}`: {
+			ID: "E", Kind: "app_home_opened",
+			Account: "T1",
+		},
 	} {
 		header := http.Header{}
 		slacktest.Sign(header, time.Now(), []byte(body))

@@ -35,7 +35,8 @@ func TestStructured(t *testing.T) {
 	brief := &Answer{Data: data, Text: Page{URL: "https://svc.test/o/acme/logs?a=1&b=2"}}
 	got, err = brief.Structured()
 	cutText := strings.Repeat("ä", 300) + "… (100 more characters)"
-	want := `{"url":"https://svc.test/o/acme/logs?a=1\u0026b=2","name":"` + cutText + `","below":[{"name":"\u003cx\u003e"}],"at":"2026-11-25T12:00:00.123Z","whole":"` +
+	want := `{"url":"https://svc.test/o/acme/logs?a=1\u0026b=2","name":"` + cutText +
+		`","below":[{"name":"\u003cx\u003e"}],"at":"2026-11-25T12:00:00.123Z","whole":"` +
 		long + `","any":{"list":[1.5,null,true,"` + cutText + `"]},"count":3}`
 	if err != nil || string(got) != want {
 		t.Errorf("brief:\n%s, %v, want\n%s", got, err, want)
@@ -44,7 +45,8 @@ func TestStructured(t *testing.T) {
 	if err != nil || string(got) != `{"url":"u"}` {
 		t.Errorf("empty: %s, %v", got, err)
 	}
-	if !hasDetail(reflect.TypeFor[briefResult](), map[reflect.Type]bool{}) || hasDetail(reflect.TypeFor[TimeRange](), map[reflect.Type]bool{}) {
+	if !hasDetail(reflect.TypeFor[briefResult](), map[reflect.Type]bool{}) ||
+		hasDetail(reflect.TypeFor[TimeRange](), map[reflect.Type]bool{}) {
 		t.Error("hasDetail is wrong")
 	}
 }

@@ -30,7 +30,10 @@ func TestParametersComeFromTheContract(t *testing.T) {
 	for _, p := range params {
 		by[p.name] = p
 	}
-	if got := by["sort"].enum; !slices.Equal(got, []string{"startTime", "durationMs", "totalTokens", "errorSpanCount", "llmCalls", "toolCalls", "own"}) {
+	if got := by["sort"].enum; !slices.Equal(got, []string{
+		"startTime", "durationMs", "totalTokens", "errorSpanCount", "llmCalls", "toolCalls",
+		"own",
+	}) {
 		t.Errorf("sort: %v", got)
 	}
 	if got := by["status"].enum; !slices.Equal(got, []string{"open", "dismissed", "applied", "resolved"}) {
@@ -46,7 +49,8 @@ func TestParametersComeFromTheContract(t *testing.T) {
 		t.Errorf("trace: %s", got)
 	}
 	for name, want := range map[string][2]float64{"bucket": {1, 31_536_000}, "samples": {1, 100}, "seconds": {1, 2_678_400}} {
-		if p := by[name]; p.minimum == nil || p.maximum == nil || *p.minimum != want[0] || *p.maximum != want[1] || p.clamped != (name == "samples") {
+		if p := by[name]; p.minimum == nil || p.maximum == nil || *p.minimum != want[0] || *p.maximum != want[1] ||
+			p.clamped != (name == "samples") {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
@@ -95,18 +99,22 @@ func TestValuesAreReadLeniently(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *a.Text != "7" || *a.N != 3 || *a.X != 1000 || !*a.Flag || !slices.Equal(a.List, []string{"a", "b", "c"}) || !a.At.Equal(now.Add(-time.Hour)) {
+	if *a.Text != "7" || *a.N != 3 || *a.X != 1000 || !*a.Flag || !slices.Equal(a.List, []string{"a", "b", "c"}) ||
+		!a.At.Equal(now.Add(-time.Hour)) {
 		t.Errorf("%+v", a)
 	}
-	if a, err = Read[args](`{"text":" ","n":null,"flag":0,"list":["a"," "]}`, now); err != nil || a.Text != nil || a.N != nil || *a.Flag || !slices.Equal(a.List, []string{"a"}) {
+	if a, err = Read[args](`{"text":" ","n":null,"flag":0,"list":["a"," "]}`, now); err != nil || a.Text != nil || a.N != nil || *a.Flag ||
+		!slices.Equal(a.List, []string{"a"}) {
 		t.Errorf("%+v %v", a, err)
 	}
 	if a, err = Read[args](`{"list":"[\"a\",\"b\"]"}`, now); err != nil || !slices.Equal(a.List, []string{"a", "b"}) {
 		t.Errorf("%+v %v", a, err)
 	}
 	for raw, want := range map[string]string{
-		`{"text":true}`: "text must be text", `{"n":1.5}`: "n must be a whole number", `{"n":{}}`: "n must be a whole number", `{"flag":"perhaps"}`: "flag must be true or false",
-		`{"list":[1]}`: "list must be a list of texts", `{"list":5}`: "list must be a list of texts", `{"x":"NaN"}`: "x must be a number", `[1]`: "the arguments must be a JSON object",
+		`{"text":true}`: "text must be text", `{"n":1.5}`: "n must be a whole number", `{"n":{}}`: "n must be a whole number",
+		`{"flag":"perhaps"}`: "flag must be true or false",
+		`{"list":[1]}`:       "list must be a list of texts", `{"list":5}`: "list must be a list of texts", `{"x":"NaN"}`: "x must be a number",
+		`[1]`: "the arguments must be a JSON object",
 	} {
 		if _, err := Read[args](raw, now); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", raw, err, want)

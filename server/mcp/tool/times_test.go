@@ -20,7 +20,10 @@ func TestParseTime(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", " ", "tomorrow", "now-", "now/", "now/y", "now-1", "d", "yesterday/d", "now-999999w", "1h", "2026-13-01"} {
+	for _, text := range []string{
+		"", " ", "tomorrow", "now-", "now/", "now/y", "now-1", "d", "yesterday/d", "now-999999w", "1h",
+		"2026-13-01",
+	} {
 		if got, err := ParseTime(text, now); err == nil {
 			t.Errorf("%q is taken as %s", text, got)
 		}

@@ -153,7 +153,8 @@ func (p *param) readNumber(text string, c *Call) (any, error) {
 
 func (p *param) expects() string {
 	text := map[kind]string{
-		kindText: "text", kindTime: "a time", kindInteger: "a whole number", kindNumber: "a number", kindFlag: "true or false", kindList: "a list of texts",
+		kindText: "text", kindTime: "a time", kindInteger: "a whole number", kindNumber: "a number", kindFlag: "true or false",
+		kindList: "a list of texts",
 		kindJSON: "JSON, an object or an array,",
 	}[p.kind]
 	if p.form != "" {

@@ -25,7 +25,10 @@ func TestViewOf(t *testing.T) {
 		{"/services/{service}", `{}`, "", "/services"},
 		{"/services/{service}?tab=operations", `{"service":"a/b c"}`, "", "/services/a%2Fb%20c?tab=operations"},
 		{"/traces/{trace_id}/{service}", `{"service":"x"}`, "", "/traces"},
-		{"/logs?q:service.name = {service}&q:{search}&view=patterns", `{"service":"say \"hi\"","search":"a b"}`, "", `/logs?q=service.name+%3D+%22say+%5C%22hi%5C%22%22+AND+%22a+b%22&view=patterns`},
+		{
+			"/logs?q:service.name = {service}&q:{search}&view=patterns", `{"service":"say \"hi\"","search":"a b"}`, "",
+			`/logs?q=service.name+%3D+%22say+%5C%22hi%5C%22%22+AND+%22a+b%22&view=patterns`,
+		},
 		{"/logs?q:service.name = {services}", `{"services":["only"]}`, "", "/logs?q=service.name+%3D+%22only%22"},
 		{"/logs?q:service.name = {services}", `{"services":["one","two"]}`, "", "/logs"},
 		{"/dashboards/{id}", `{"environment":"production"}`, "dash_1", "/dashboards/dash_1?env=production"},

@@ -77,10 +77,16 @@ func TestCheck(t *testing.T) {
 		{"an empty list for null", "GET", "/v2/api_keys/key_1", "", 200, strings.Replace(key, `["traces:read"]`, `[]`, 1), "", "/scopes"},
 		{"a scope of the wrong form", "GET", "/v2/api_keys/key_1", "", 200, strings.Replace(key, `traces:read`, `traces`, 1), "", "/scopes/0"},
 		{"a time without a zone", "GET", "/v2/api_keys/key_1", "", 200, strings.Replace(key, `:00Z`, `:00`, 1), "", "/created_at"},
-		{"a time that does not exist", "GET", "/v2/api_keys/key_1", "", 200, strings.Replace(key, `2026-01-31`, `2026-02-31`, 1), "", "/created_at"},
+		{
+			"a time that does not exist", "GET", "/v2/api_keys/key_1", "", 200, strings.Replace(key, `2026-01-31`, `2026-02-31`, 1), "",
+			"/created_at",
+		},
 		{"an unlisted status", "GET", "/v2/api_keys", "", 404, notFound, "", "does not list this status"},
 		{"an unlisted tag", "GET", "/v2/api_keys/key_1", "", 404, noRoute, "", "does not fit its schema"},
-		{"tag and code that differ", "GET", "/v2/api_keys/key_1", "", 404, strings.Replace(notFound, `api_key_not_found`, `x`, 1), "", "/error/code"},
+		{
+			"tag and code that differ", "GET", "/v2/api_keys/key_1", "", 404, strings.Replace(notFound, `api_key_not_found`, `x`, 1), "",
+			"/error/code",
+		},
 		{"an open envelope", "GET", "/v2/api_keys/key_1", "", 404, strings.Replace(notFound, `"param"`, `"cause":"x","param"`, 1), "", "cause"},
 		{"no Retry-After", "GET", "/v2/api_keys", "", 429, limited, "", "Retry-After"},
 		{"a Retry-After of nothing", "GET", "/v2/api_keys", "", 429, limited, "Retry-After: 0", "header Retry-After"},
@@ -91,7 +97,10 @@ func TestCheck(t *testing.T) {
 		{"an undocumented route", "GET", "/v2/secret", "", 200, "{}", "", "no such operation"},
 		{"an accepted parameter too many", "GET", "/v2/api_keys?debug=1", "", 200, list, "", "takes no parameter query debug"},
 		{"an accepted parameter out of bounds", "GET", "/v2/api_keys?limit=101", "", 200, list, "", "limit"},
-		{"an accepted body too wide", "POST", "/v2/api_keys", `{"name":"n","admin":true}`, 200, strings.TrimSuffix(key, "}") + `,"secret":"s"}`, "", "admin"},
+		{
+			"an accepted body too wide", "POST", "/v2/api_keys", `{"name":"n","admin":true}`, 200, strings.TrimSuffix(key, "}") + `,"secret":"s"}`,
+			"", "admin",
+		},
 		{"an accepted body without a name", "POST", "/v2/api_keys", `{}`, 200, strings.TrimSuffix(key, "}") + `,"secret":"s"}`, "", "name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

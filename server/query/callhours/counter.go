@@ -87,7 +87,10 @@ type pause struct {
 
 // NewCounter returns a counter for the organizations that mine accepts. One goroutine may use it.
 func NewCounter(cfg Config, mine func(principal.OrgID) bool) *Counter {
-	return &Counter{cfg: cfg, mine: mine, due: map[principal.OrgID]time.Time{}, full: map[principal.OrgID]time.Time{}, paused: map[hourID]pause{}}
+	return &Counter{
+		cfg: cfg, mine: mine, due: map[principal.OrgID]time.Time{}, full: map[principal.OrgID]time.Time{},
+		paused: map[hourID]pause{},
+	}
 }
 
 // Step counts what is due, and returns the time of the next step. A count that two processes make at the same time does no harm: reads
@@ -107,7 +110,8 @@ func (c *Counter) Step(ctx context.Context) (time.Time, error) {
 			return time.Time{}, ctx.Err()
 		}
 		if err != nil {
-			c.cfg.Logger.Warn("the calls between services could not be counted; reads find them in the spans until then", "org_id", org, "error", err)
+			c.cfg.Logger.Warn("the calls between services could not be counted; reads find them in the spans until then", "org_id", org, "error",
+				err)
 		}
 		c.due[org] = next
 	}

@@ -50,7 +50,8 @@ func newBed(t *testing.T, now time.Time, orgs ...principal.OrgID) *bed {
 // restart replaces the counter with one that remembers nothing.
 func (b *bed) restart() {
 	b.counter = NewCounter(Config{
-		Organizations: b.orgs, Warehouse: b.w, Into: b.w, Turn: NewTurn(), Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return b.now },
+		Organizations: b.orgs, Warehouse: b.w, Into: b.w, Turn: NewTurn(), Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return b.now },
 	}, func(org principal.OrgID) bool { return !strings.HasSuffix(string(org), "_elsewhere") })
 }
 
@@ -85,7 +86,8 @@ func (b *bed) expect(org principal.OrgID, w query.Window, environment *string, c
 	}
 	var got uint64
 	for _, r := range rows {
-		if r.Source != "a" || r.Target != "b" || r.EstimatedCalls != 2*float64(r.Calls) || r.EstimatedNano != 1000*float64(r.Calls) || r.MaxNano != 500 {
+		if r.Source != "a" || r.Target != "b" || r.EstimatedCalls != 2*float64(r.Calls) || r.EstimatedNano != 1000*float64(r.Calls) ||
+			r.MaxNano != 500 {
 			b.Errorf("%+v", r)
 		}
 		got += r.Calls

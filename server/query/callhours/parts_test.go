@@ -15,7 +15,12 @@ func TestParts(t *testing.T) {
 	hour := func(n int) time.Time { return warehousetest.Noon().Add(time.Duration(n) * time.Hour) }
 	w := query.Window{Start: hour(0).Add(10 * time.Minute), End: hour(6).Add(time.Minute)}
 	rows := []reads.SpanHourRow{
-		{Hour: hour(0), Spans: 1}, {Hour: hour(1), Spans: 1}, {Hour: hour(3), Spans: SliceSpans}, {Hour: hour(4), Spans: 1}, {Hour: hour(5), Spans: 1}, {Hour: hour(6), Spans: 1},
+		{Hour: hour(0), Spans: 1},
+		{Hour: hour(1), Spans: 1},
+		{Hour: hour(3), Spans: SliceSpans},
+		{Hour: hour(4), Spans: 1},
+		{Hour: hour(5), Spans: 1},
+		{Hour: hour(6), Spans: 1},
 	}
 	of := func(whole bool, start, end time.Time) Part {
 		return Part{Window: query.Window{Start: start, End: end}, Whole: whole}

@@ -49,8 +49,11 @@ func TestTemplatesAreFound(t *testing.T) {
 		"payment declined: <*>": func(r *rand.Rand) string {
 			return "payment declined: " + []string{"funds", "expired", "fraud"}[r.IntN(3)]
 		},
-		"cache warmed":                     func(*rand.Rand) string { return "cache warmed" },
-		"GET /v1/things/<num> <num> <num>": func(r *rand.Rand) string { return fmt.Sprintf("GET /v1/things/%d 200 %dms", r.IntN(1e6), r.IntN(99)) },
+		"cache warmed": func(*rand.Rand) string { return "cache warmed" },
+		"GET /v1/things/<num> <num> <num>": func(r *rand.Rand) string {
+			return fmt.Sprintf("GET /v1/things/%d 200 %dms", r.IntN(1e6),
+				r.IntN(99))
+		},
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	var tree Tree
@@ -128,7 +131,8 @@ func BenchmarkAdd(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	messages := make([]string, 10000)
 	for i := range messages {
-		messages[i] = fmt.Sprintf("request %d of user-%d served %s in %dms from 10.0.%d.%d", i, r.IntN(5000), letters(r.IntN(50)), r.IntN(900), r.IntN(256), r.IntN(256))
+		messages[i] = fmt.Sprintf("request %d of user-%d served %s in %dms from 10.0.%d.%d", i, r.IntN(5000), letters(r.IntN(50)), r.IntN(900),
+			r.IntN(256), r.IntN(256))
 	}
 	for b.Loop() {
 		var tree Tree

@@ -175,7 +175,10 @@ func BenchmarkQueries(b *testing.B) {
 	for _, c := range benchCases() {
 		b.Run(c.name, func(b *testing.B) {
 			end := benchDay().Add(24 * time.Hour)
-			r := &query.Request{Window: query.Window{Start: end.Add(-c.about), End: end}, Bucket: c.step, Queries: []query.Query{benchQuery(b, c.spec)}}
+			r := &query.Request{
+				Window: query.Window{Start: end.Add(-c.about), End: end}, Bucket: c.step,
+				Queries: []query.Query{benchQuery(b, c.spec)},
+			}
 			r.Queries[0].Rollups = e.rollups
 			var times []time.Duration
 			rows, bytesRead := selected(b, w, "SelectedRows"), selected(b, w, "SelectedBytes")

@@ -27,16 +27,20 @@ const span = 3 * time.Hour
 func drawField(t *rapid.T, s query.Source, grouping bool) query.Field {
 	list := map[query.Source][]string{
 		query.Traces: {
-			"service.name", "service.namespace", "service.version", "deployment.environment", "deployment.commit_sha", "span.name", "span.kind", "status.code", "status.message",
+			"service.name", "service.namespace", "service.version", "deployment.environment", "deployment.commit_sha", "span.name", "span.kind",
+			"status.code", "status.message",
 			"http.method", "http.route", "http.status_code", "has_error", "root_only", "is_entry", "parent.id", "scope.name", "event.name",
-			"attr.cart.size", "attr.db.system", "attr.db.system.name", "attr.user.id", "attr.nothing", "resource.k8s.pod.name", "resource.service.name", "event.exception.type", "event.n",
+			"attr.cart.size", "attr.db.system", "attr.db.system.name", "attr.user.id", "attr.nothing", "resource.k8s.pod.name",
+			"resource.service.name", "event.exception.type", "event.n",
 		},
 		query.Logs: {
-			"service.name", "service.namespace", "deployment.environment", "severity", "severity_number", "body", "event.name", "scope.name", "deployment.commit_sha",
+			"service.name", "service.namespace", "deployment.environment", "severity", "severity_number", "body", "event.name", "scope.name",
+			"deployment.commit_sha",
 			"attr.cart.size", "attr.db.system", "attr.user.id", "attr.nothing", "resource.k8s.pod.name",
 		},
 		query.ProductEvents: {
-			"event.name", "event.kind", "source", "service.name", "host", "page.path", "url", "visitor.id", "user.id", "group.id", "session.id", "person", "known.user",
+			"event.name", "event.kind", "source", "service.name", "host", "page.path", "url", "visitor.id", "user.id", "group.id", "session.id",
+			"person", "known.user",
 			"attr.cart.size", "attr.user.id", "attr.db.system", "resource.k8s.pod.name",
 		},
 	}[s]
@@ -151,7 +155,10 @@ func TestAgreesWithExact(t *testing.T) {
 			spec.GroupBy = append(spec.GroupBy, drawField(t, s, true))
 		}
 		if rollup {
-			groups, funcs := []string{"service.name", "deployment.environment", "service.version", "is_entry", "span.name", "span.kind", "http.status_code"},
+			groups, funcs := []string{
+				"service.name", "deployment.environment", "service.version", "is_entry", "span.name", "span.kind",
+				"http.status_code",
+			},
 				[]query.Func{query.Count, query.Rate, query.ErrorCount, query.ErrorRate, query.Avg, query.Quantile}
 			if s == query.Logs {
 				groups, funcs = []string{"service.name", "deployment.environment", "severity", "severity_number"}, funcs[:4]
@@ -175,7 +182,8 @@ func TestAgreesWithExact(t *testing.T) {
 			Bucket:  rapid.SampledFrom([]time.Duration{0, time.Minute, 10 * time.Minute, time.Hour}).Draw(t, "bucket"),
 			Queries: []query.Query{{Name: "A", Spec: spec}},
 		}
-		r.Window.End = r.Window.Start.Add(time.Duration(rapid.Int64Range(int64(time.Minute), int64(begin().Add(span).Sub(r.Window.Start))).Draw(t, "length")))
+		r.Window.End = r.Window.Start.Add(time.Duration(rapid.Int64Range(int64(time.Minute), int64(begin().Add(span).Sub(r.Window.Start))).Draw(t,
+			"length")))
 		if rapid.Bool().Draw(t, "whole minutes") {
 			r.Window = query.Window{Start: r.Window.Start.Truncate(time.Minute), End: r.Window.End.Truncate(time.Minute).Add(time.Minute)}
 		}

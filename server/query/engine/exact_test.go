@@ -118,7 +118,8 @@ func (i *item) holds(f query.Field, v, op string, values []string) bool {
 			n, _ := parsed(v)
 			return n == limit(want)
 		}
-		folded := f.Scope == query.Builtin && slices.Contains([]string{"severity", "status.code", "span.kind", "event.kind", "source", "host"}, f.Key)
+		folded := f.Scope == query.Builtin && slices.Contains([]string{"severity", "status.code", "span.kind", "event.kind", "source", "host"},
+			f.Key)
 		return v == want || folded && strings.EqualFold(v, want)
 	}
 	switch op {
@@ -266,7 +267,8 @@ func made(source query.Source, seed uint64, n int, start time.Time, length time.
 	var out []*item
 	for k := range n {
 		i := &item{
-			source: source, at: start.Add(time.Duration(r.Int64N(int64(length)))), weight: 1, text: map[string]string{}, number: map[string]float64{}, flag: map[string]bool{},
+			source: source, at: start.Add(time.Duration(r.Int64N(int64(length)))), weight: 1, text: map[string]string{},
+			number: map[string]float64{}, flag: map[string]bool{},
 			own: map[string]string{}, resource: map[string]string{},
 		}
 		service := pick("web", "web", "web", "checkout", "checkout", "cart", "payments", "söarch", `we"ird\ service`)
@@ -415,7 +417,8 @@ func store(t testing.TB, w *warehouse.Warehouse, org principal.OrgID, items []*i
 	}
 	switch items[0].source {
 	case query.Traces:
-		columns = append(columns, "SampleRate", "HasError", "IsEntry", "DurationNano", "HttpStatusCode", "EventsTimestamp", "EventsName", "EventsAttributes")
+		columns = append(columns, "SampleRate", "HasError", "IsEntry", "DurationNano", "HttpStatusCode", "EventsTimestamp", "EventsName",
+			"EventsAttributes")
 	case query.Logs:
 		columns = append(columns, "SeverityNumber")
 	}

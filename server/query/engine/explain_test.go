@@ -20,20 +20,27 @@ func TestIndexesAreUsed(t *testing.T) {
 	w := warehousetest.NewEngine(t)
 	day := time.Now().UTC().Truncate(24 * time.Hour).Add(-72 * time.Hour)
 	const at = "toDateTime64('DAY 00:00:00', 9, 'UTC') + toIntervalMillisecond(number * 400)"
-	const part = " FROM numbers(200000) SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, max_insert_threads = 1"
+	const part = " FROM numbers(200000) SETTINGS max_insert_block_size = 1000000, min_insert_block_size_rows = 1000000, max_threads = 1, " +
+		"max_insert_threads = 1"
 	for _, sql := range []string{
 		"SYSTEM STOP MERGES",
 		"ALTER TABLE spans MODIFY SETTING min_bytes_for_wide_part = 0",
 		"INSERT INTO spans (OrgId, Timestamp, TraceId, SpanId, ServiceName, SpanName, SampleRate, SpanAttributes) SELECT 'org_big', " + at +
-			", lower(hex(MD5(toString(intDiv(number, 10))))), lower(hex(number)), concat('service-', toString(number % 20)), 'op', 1, map('user.id', toString(number))" + part,
+			", lower(hex(MD5(toString(intDiv(number, 10))))), lower(hex(number)), concat('service-', toString(number % 20)), 'op', 1, " +
+			"map('user.id', toString(number))" + part,
 		"INSERT INTO logs (OrgId, Timestamp, ServiceName, SeverityText, Body, LogAttributes) SELECT 'org_big', " + at +
-			", concat('service-', toString(number % 20)), 'INFO', if(number = 123456, 'Payment declined for card', concat('request ', toString(number), ' served')), map('user.id', toString(number))" + part,
+			", concat('service-', toString(number % 20)), 'INFO', if(number = 123456, 'Payment declined for card', concat('request ', " +
+			"toString(number), ' served')), map('user.id', toString(number))" + part,
 		"ALTER TABLE metrics_sum MODIFY SETTING min_bytes_for_wide_part = 0",
 		"ALTER TABLE metrics_histogram MODIFY SETTING min_bytes_for_wide_part = 0",
-		"INSERT INTO metrics_sum (OrgId, MetricName, ServiceName, SeriesHash, StartTimestamp, Timestamp, Value, IsMonotonic, AggregationTemporality) SELECT 'org_big', " +
-			"concat('metric.', toString(number % 10)), concat('service-', toString(number % 20)), number % 200, " + at + " AS T, T, 1, 1, 'Cumulative'" + part,
-		"INSERT INTO metrics_histogram (OrgId, MetricName, ServiceName, SeriesHash, StartTimestamp, Timestamp, Count, Sum, BucketCounts, ExplicitBounds, AggregationTemporality) SELECT 'org_big', " +
-			"concat('metric.', toString(number % 10)), concat('service-', toString(number % 20)), number % 200, " + at + " AS T, T, 3, 3, [1, 2], [1], 'Cumulative'" + part,
+		"INSERT INTO metrics_sum (OrgId, MetricName, ServiceName, SeriesHash, StartTimestamp, Timestamp, Value, IsMonotonic, " +
+			"AggregationTemporality) SELECT 'org_big', " +
+			"concat('metric.', toString(number % 10)), concat('service-', toString(number % 20)), number % 200, " + at +
+			" AS T, T, 1, 1, 'Cumulative'" + part,
+		"INSERT INTO metrics_histogram (OrgId, MetricName, ServiceName, SeriesHash, StartTimestamp, Timestamp, Count, Sum, BucketCounts, " +
+			"ExplicitBounds, AggregationTemporality) SELECT 'org_big', " +
+			"concat('metric.', toString(number % 10)), concat('service-', toString(number % 20)), number % 200, " + at +
+			" AS T, T, 3, 3, [1, 2], [1], 'Cumulative'" + part,
 	} {
 		if err := w.Exec(t.Context(), strings.ReplaceAll(sql, "DAY", day.Format(time.DateOnly))); err != nil {
 			t.Fatal(err)

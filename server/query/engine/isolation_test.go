@@ -79,13 +79,25 @@ func TestIsolation(t *testing.T) {
 	}
 	field := query.Field{Key: "service.name"}
 	for name, s := range map[string]sqlbuild.Statement{
-		"keys":            reads.ListAttributeKeys(reads.AttributeKeyList{Window: window, Signal: "traces", Limit: 10}),
-		"values":          reads.AttributeValues(reads.AttributeValueList{Source: query.Logs, Slice: window, Field: &field, MaxRows: 10, MaxDistinct: 10}),
-		"keys of rows":    reads.AttributeValues(reads.AttributeValueList{Source: query.Traces, Slice: window, MaxRows: 10, MaxDistinct: 10}),
-		"rolled up":       reads.RolledUpValues(reads.AttributeValueList{Source: query.Traces, Slice: window, Field: &field, MaxDistinct: 10}),
-		"of data points":  reads.AttributeValues(reads.AttributeValueList{Source: query.Metrics, Slice: window, Field: &field, MaxRows: 10, MaxDistinct: 10}),
-		"of events":       reads.AttributeValues(reads.AttributeValueList{Source: query.Traces, Slice: window, Scope: query.EventAttribute, MaxRows: 10, MaxDistinct: 10}),
-		"of the resource": reads.AttributeValues(reads.AttributeValueList{Source: query.ProductEvents, Slice: window, Scope: query.ResourceAttribute, MaxRows: 10, MaxDistinct: 10}),
+		"keys": reads.ListAttributeKeys(reads.AttributeKeyList{Window: window, Signal: "traces", Limit: 10}),
+		"values": reads.AttributeValues(reads.AttributeValueList{
+			Source: query.Logs, Slice: window, Field: &field, MaxRows: 10,
+			MaxDistinct: 10,
+		}),
+		"keys of rows": reads.AttributeValues(reads.AttributeValueList{Source: query.Traces, Slice: window, MaxRows: 10, MaxDistinct: 10}),
+		"rolled up":    reads.RolledUpValues(reads.AttributeValueList{Source: query.Traces, Slice: window, Field: &field, MaxDistinct: 10}),
+		"of data points": reads.AttributeValues(reads.AttributeValueList{
+			Source: query.Metrics, Slice: window, Field: &field, MaxRows: 10,
+			MaxDistinct: 10,
+		}),
+		"of events": reads.AttributeValues(reads.AttributeValueList{
+			Source: query.Traces, Slice: window, Scope: query.EventAttribute,
+			MaxRows: 10, MaxDistinct: 10,
+		}),
+		"of the resource": reads.AttributeValues(reads.AttributeValueList{
+			Source: query.ProductEvents, Slice: window,
+			Scope: query.ResourceAttribute, MaxRows: 10, MaxDistinct: 10,
+		}),
 	} {
 		rows, err := w.Query(ctx, empty, s.SQL, s.Args...)
 		if err != nil {

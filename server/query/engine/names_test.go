@@ -14,7 +14,10 @@ func TestUnknownNamesAreNamed(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_unknown_names"
 	window := few(t, w, org)
-	if err := w.InsertRows(t.Context(), "metric_catalog", []string{"OrgId", "Hour", "MetricName", "MetricType", "ServiceName", "FirstSeen", "LastSeen"}, [][]any{
+	if err := w.InsertRows(t.Context(), "metric_catalog", []string{
+		"OrgId", "Hour", "MetricName", "MetricType", "ServiceName", "FirstSeen",
+		"LastSeen",
+	}, [][]any{
 		{org, window.Start, "cart.size", "gauge", "stock", window.Start, window.Start},
 	}, ""); err != nil {
 		t.Fatal(err)
@@ -104,7 +107,8 @@ func TestUnitsAndTypesOfMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.Columns[0].Unit != c.unit || b.Columns[1].Unit != "" {
-			t.Errorf("%s of %q has the unit %q and its formula %q, want %q and none", c.aggregation, c.metric, b.Columns[0].Unit, b.Columns[1].Unit, c.unit)
+			t.Errorf("%s of %q has the unit %q and its formula %q, want %q and none", c.aggregation, c.metric, b.Columns[0].Unit, b.Columns[1].Unit,
+				c.unit)
 		}
 	}
 	_, err := ask(query.Metrics, "twice", "avg")

@@ -26,8 +26,9 @@ func few(t *testing.T, w *warehouse.Warehouse, org principal.OrgID) query.Window
 	add := func(service string, hour, n, failed int) {
 		for k := range n {
 			items = append(items, &item{
-				source: query.Traces, at: start.Add(time.Duration(hour)*time.Hour + time.Duration(k+1)*time.Minute), weight: 1, failed: k < failed, duration: time.Duration(k+1) * time.Millisecond,
-				text: map[string]string{"service.name": service, "span.name": "op"}, own: map[string]string{}, resource: map[string]string{},
+				source: query.Traces, at: start.Add(time.Duration(hour)*time.Hour + time.Duration(k+1)*time.Minute), weight: 1, failed: k < failed,
+				duration: time.Duration(k+1) * time.Millisecond,
+				text:     map[string]string{"service.name": service, "span.name": "op"}, own: map[string]string{}, resource: map[string]string{},
 			})
 		}
 	}
@@ -66,8 +67,12 @@ func TestFormulasAndComparison(t *testing.T) {
 	hidden.Hidden = true
 	r := &query.Request{
 		Window: window, Bucket: time.Hour,
-		Queries:  []query.Query{hidden, parse(t, "C", "count|traces||service.name")},
-		Formulas: []query.Formula{{Name: "F1", Expression: "e / C", Legend: "failed"}, {Name: "F2", Expression: "F1 * 100"}, {Name: "F3", Expression: "1 / (C - 8)"}},
+		Queries: []query.Query{hidden, parse(t, "C", "count|traces||service.name")},
+		Formulas: []query.Formula{
+			{Name: "F1", Expression: "e / C", Legend: "failed"},
+			{Name: "F2", Expression: "F1 * 100"},
+			{Name: "F3", Expression: "1 / (C - 8)"},
+		},
 	}
 	got, err := e.Timeseries(t.Context(), org, r)
 	if err != nil {
@@ -145,13 +150,18 @@ func TestComparisonShowsWhatStopped(t *testing.T) {
 		return series, groups
 	}
 	nan := math.NaN()
-	for name, c := range map[string]struct{ value, before, change float64 }{"count|traces||": {0, 8, -100}, "max_duration|traces||": {nan, 8, nan}} {
+	for name, c := range map[string]struct{ value, before, change float64 }{
+		"count|traces||":        {0, 8, -100},
+		"max_duration|traces||": {nan, 8, nan},
+	} {
 		series, groups := run(hour(2), parse(t, "A", name))
 		if len(series.Series) != 1 || len(groups.Groups) != 1 {
 			t.Fatalf("%s: %+v %+v", name, series.Series, groups.Groups)
 		}
-		same(t, name, append(append(series.Series[0].Values, series.Series[0].Previous...), series.Series[0].Change...), c.value, c.before, c.change)
-		same(t, name, append(append(groups.Groups[0].Values, groups.Groups[0].Previous...), groups.Groups[0].Change...), c.value, c.before, c.change)
+		same(t, name, append(append(series.Series[0].Values, series.Series[0].Previous...), series.Series[0].Change...), c.value, c.before,
+			c.change)
+		same(t, name, append(append(groups.Groups[0].Values, groups.Groups[0].Previous...), groups.Groups[0].Change...), c.value, c.before,
+			c.change)
 	}
 	// checkout has 1 span, after 2 failed spans of 8 before. cart had more in the compared hour.
 	second := hour(1)
@@ -164,7 +174,8 @@ func TestComparisonShowsWhatStopped(t *testing.T) {
 		t.Errorf("nothing is gone: %+v, %v", groups, err)
 	}
 	one.Window = query.Window{Start: hour(1).Start, End: hour(1).Start.Add(time.Hour)}
-	if groups, err = e.Breakdown(t.Context(), org, one); err != nil || len(groups.Groups) != 2 || groups.Groups[0].Name != "checkout" || !groups.Groups[1].Other {
+	if groups, err = e.Breakdown(t.Context(), org, one); err != nil || len(groups.Groups) != 2 || groups.Groups[0].Name != "checkout" ||
+		!groups.Groups[1].Other {
 		t.Fatalf("checkout has more than cart had: %+v, %v", groups, err)
 	}
 	same(t, "cart before, as the others", groups.Groups[1].Previous, 2)
@@ -191,14 +202,18 @@ func TestOthersOfABreakdown(t *testing.T) {
 	window := few(t, w, org) // durations: checkout 1…4 and 1…8 ms, of which 1 and 2 failed; cart 1 and 2 ms
 	for _, rollups := range []query.Rollups{{}, query.AllRollups()} {
 		e := New(Config{Warehouse: w, Rollups: rollups})
-		for aggregation, want := range map[string]float64{"avg_duration": 1.5, "max_duration": 2, "p50_duration": 1.5, "error_rate": 0, "count": 2, "count_distinct:span.name": 1} {
+		for aggregation, want := range map[string]float64{
+			"avg_duration": 1.5, "max_duration": 2, "p50_duration": 1.5, "error_rate": 0,
+			"count": 2, "count_distinct:span.name": 1,
+		} {
 			q := parse(t, "A", aggregation+"|traces||service.name")
 			q.Limit = 1
 			if aggregation == "error_rate" {
 				q.Order.Ascending, want = true, 3.0/12
 			}
 			got, err := e.Breakdown(t.Context(), org, &query.Request{Window: window, Queries: []query.Query{q}})
-			if err != nil || !got.Truncated || len(got.Groups) != 2 || !got.Groups[1].Other || math.Abs(got.Groups[1].Values[0]-want) > 0.51*map[bool]float64{true: 1}[q.Aggregation.Func == query.Quantile]+1e-9 {
+			if err != nil || !got.Truncated || len(got.Groups) != 2 || !got.Groups[1].Other ||
+				math.Abs(got.Groups[1].Values[0]-want) > 0.51*map[bool]float64{true: 1}[q.Aggregation.Func == query.Quantile]+1e-9 {
 				t.Errorf("%s: %+v, want %g (%v)", aggregation, got, want, err)
 			}
 		}
@@ -211,7 +226,8 @@ func TestOthersOfABreakdown(t *testing.T) {
 		q := parse(t, "A", aggregation+"|metrics||service.name")
 		q.Metric, q.Limit = query.Metric{Name: "heap", Type: "gauge"}, 1
 		got, err := New(Config{Warehouse: w}).Breakdown(t.Context(), org, &query.Request{Window: window, Queries: []query.Query{q}})
-		if err != nil || len(got.Groups) != 2 || got.Groups[1].Values[0] != want && aggregation != "sum" || got.Groups[1].Values[0]+got.Groups[0].Values[0] != 21 && aggregation == "sum" {
+		if err != nil || len(got.Groups) != 2 || got.Groups[1].Values[0] != want && aggregation != "sum" ||
+			got.Groups[1].Values[0]+got.Groups[0].Values[0] != 21 && aggregation == "sum" {
 			t.Errorf("metrics, %s: %+v, want %g (%v)", aggregation, got, want, err)
 		}
 	}
@@ -219,7 +235,8 @@ func TestOthersOfABreakdown(t *testing.T) {
 	a, b := parse(t, "A", "count|traces||service.name"), parse(t, "B", "max_duration|traces||service.name")
 	a.Limit = 1
 	hour := query.Window{Start: window.Start.Add(time.Hour), End: window.End}
-	got, err := New(Config{Warehouse: w}).Breakdown(t.Context(), org, &query.Request{Window: hour, Queries: []query.Query{a, b}, Comparison: query.Comparison{Previous: true}})
+	got, err := New(Config{Warehouse: w}).Breakdown(t.Context(), org,
+		&query.Request{Window: hour, Queries: []query.Query{a, b}, Comparison: query.Comparison{Previous: true}})
 	if err != nil || len(got.Groups) != 2 {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -232,7 +249,10 @@ func TestGroupedApart(t *testing.T) {
 	const org = "org_apart"
 	window := few(t, w, org)
 	e := New(Config{Warehouse: w})
-	for other, want := range map[string]int{"error_count|traces||span.name": 1, "error_count|traces||service.name": 0, "error_count|logs||service.name": 0} {
+	for other, want := range map[string]int{
+		"error_count|traces||span.name": 1, "error_count|traces||service.name": 0,
+		"error_count|logs||service.name": 0,
+	} {
 		r := &query.Request{Window: window, Queries: []query.Query{parse(t, "A", "count|traces||service.name"), parse(t, "B", other)}}
 		got, err := e.Breakdown(t.Context(), org, r)
 		if err != nil || len(got.Warnings) != want || want == 1 && !strings.Contains(got.Warnings[0], "B groups by other fields than A") {
@@ -248,7 +268,10 @@ func TestPeriodsDoNotOverlap(t *testing.T) {
 	start := begin()
 	var items []*item
 	for _, at := range []time.Duration{0, time.Minute, time.Minute + time.Second, 2 * time.Minute} {
-		items = append(items, &item{source: query.Traces, at: start.Add(at), weight: 1, text: map[string]string{"service.name": "checkout", "span.name": "op"}, own: map[string]string{}, resource: map[string]string{}})
+		items = append(items, &item{
+			source: query.Traces, at: start.Add(at), weight: 1,
+			text: map[string]string{"service.name": "checkout", "span.name": "op"}, own: map[string]string{}, resource: map[string]string{},
+		})
 	}
 	store(t, w, org, items)
 	for _, rollups := range []query.Rollups{{}, query.AllRollups()} {
@@ -323,7 +346,10 @@ func TestHavingOrderAndLimit(t *testing.T) {
 	}
 
 	// Series are picked from the groups that pass, not from the largest groups.
-	for name, condition := range map[string]query.Having{"equal": {Op: query.OpEqual, Value: 2}, "less": {Op: query.OpLess, Value: 3}, "none": {Op: query.OpEqual, Value: 0}} {
+	for name, condition := range map[string]query.Having{
+		"equal": {Op: query.OpEqual, Value: 2}, "less": {Op: query.OpLess, Value: 3},
+		"none": {Op: query.OpEqual, Value: 0},
+	} {
 		series, _ = run(func(q *query.Query) { q.SeriesLimit, q.Having = 1, []query.Having{condition} })
 		if series.Truncated || len(series.Series) != 1 || series.Series[0].Name != "cart" {
 			t.Errorf("%s: picked %+v", name, series.Series)
@@ -348,7 +374,10 @@ func TestHavingOrderAndLimit(t *testing.T) {
 	// A group's earlier value is shown even if it fails the condition: checkout had 4.
 	grown := parse(t, "A", "count|traces||service.name")
 	grown.Having = []query.Having{{Op: query.OpGreater, Value: 5}}
-	r := &query.Request{Window: query.Window{Start: window.Start.Add(time.Hour), End: window.End}, Bucket: time.Hour, Queries: []query.Query{grown}, Comparison: query.Comparison{Previous: true}}
+	r := &query.Request{
+		Window: query.Window{Start: window.Start.Add(time.Hour), End: window.End}, Bucket: time.Hour,
+		Queries: []query.Query{grown}, Comparison: query.Comparison{Previous: true},
+	}
 	if groups, err = e.Breakdown(t.Context(), org, r); err != nil || len(groups.Groups) != 1 {
 		t.Fatalf("%+v, %v", groups, err)
 	}
@@ -396,7 +425,10 @@ func TestCacheIsOfClosedWindowsAndOneOrganization(t *testing.T) {
 	run := func(org principal.OrgID, window query.Window) (int, float64) {
 		t.Helper()
 		before := w.n
-		got, err := e.Timeseries(t.Context(), org, &query.Request{Window: window, Bucket: time.Hour, Queries: []query.Query{parse(t, "A", "count|traces||")}})
+		got, err := e.Timeseries(t.Context(), org, &query.Request{
+			Window: window, Bucket: time.Hour,
+			Queries: []query.Query{parse(t, "A", "count|traces||")},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -479,11 +511,12 @@ func TestUnknownAttributesAreNamed(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_unknown"
 	window := few(t, w, org)
-	if err := w.InsertRows(t.Context(), "attribute_keys", []string{"OrgId", "Hour", "Signal", "Scope", "Key", "ValueType", "UsageCount"}, [][]any{
-		{org, window.Start, "traces", "span", "http.request.method", "string", uint64(3)},
-		{org, window.Start, "traces", "span", "cart.size", "int", uint64(3)},
-		{org, window.Start, "traces", "resource", "k8s.pod.name", "string", uint64(3)},
-	}, ""); err != nil {
+	if err := w.InsertRows(t.Context(), "attribute_keys", []string{"OrgId", "Hour", "Signal", "Scope", "Key", "ValueType", "UsageCount"},
+		[][]any{
+			{org, window.Start, "traces", "span", "http.request.method", "string", uint64(3)},
+			{org, window.Start, "traces", "span", "cart.size", "int", uint64(3)},
+			{org, window.Start, "traces", "resource", "k8s.pod.name", "string", uint64(3)},
+		}, ""); err != nil {
 		t.Fatal(err)
 	}
 	e := New(Config{Warehouse: w})
@@ -494,7 +527,10 @@ func TestUnknownAttributesAreNamed(t *testing.T) {
 		"attr.k8s.pod.name = a":      `No span attribute "k8s.pod.name" was received in this window, but there is a resource attribute of that name.`,
 		"resource.unheard_of exists": `No resource attribute "unheard_of" was received in this window.`,
 	} {
-		got, err := e.Timeseries(t.Context(), org, &query.Request{Window: window, Queries: []query.Query{parse(t, "A", "count|traces|"+where+"|")}})
+		got, err := e.Timeseries(t.Context(), org, &query.Request{
+			Window:  window,
+			Queries: []query.Query{parse(t, "A", "count|traces|"+where+"|")},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -508,10 +544,15 @@ func TestBreakdownNeedsAFilter(t *testing.T) {
 	e := New(Config{Warehouse: warehousetest.Shared(t)})
 	window := query.Window{Start: begin().Add(-48 * time.Hour), End: begin()}
 	for where, narrow := range map[string]bool{
-		"": false, "service.name = a": true, "service.name != a": false, "has_error": true, "has_error = false": false, "span.kind = Server": false,
-		"service.name = a OR env = b": true, "service.name = a OR duration > 3": false, "duration > 3 AND attr.x = 1": true, "NOT service.name = a": false, "attr.x exists": false,
+		"": false, "service.name = a": true, "service.name != a": false, "has_error": true, "has_error = false": false,
+		"span.kind = Server":          false,
+		"service.name = a OR env = b": true, "service.name = a OR duration > 3": false, "duration > 3 AND attr.x = 1": true,
+		"NOT service.name = a": false, "attr.x exists": false,
 	} {
-		_, err := e.Breakdown(t.Context(), "org_narrow", &query.Request{Window: window, Queries: []query.Query{parse(t, "A", "count|traces|"+where+"|service.name")}})
+		_, err := e.Breakdown(t.Context(), "org_narrow", &query.Request{
+			Window:  window,
+			Queries: []query.Query{parse(t, "A", "count|traces|"+where+"|service.name")},
+		})
 		var e *apierr.Error
 		if refused := errors.As(err, &e) && e.Tag == apierr.TelemetryBreakdownFilterRequired; refused == narrow || err != nil && !refused {
 			t.Errorf("%q: %v", where, err)

@@ -68,7 +68,8 @@ func TestFailure(t *testing.T) {
 // TestUnreadable reads rows that do not have the form that the statement asked for.
 func TestUnreadable(t *testing.T) {
 	w := warehousetest.Shared(t)
-	if _, err := All[numberRow](t.Context(), w, "org_unreadable", sqlbuild.Statement{SQL: "SELECT 'x' AS other WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseResultDecode {
+	if _, err := All[numberRow](t.Context(), w, "org_unreadable",
+		sqlbuild.Statement{SQL: "SELECT 'x' AS other WHERE {org:String} != ''"}); tagOf(err) != apierr.WarehouseResultDecode {
 		t.Errorf("another column: %v", err)
 	}
 	if _, err := One[numberRow](t.Context(), w, "org_unreadable", numbers("2")); tagOf(err) != apierr.WarehouseResultDecode {

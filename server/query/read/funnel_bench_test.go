@@ -33,10 +33,18 @@ func BenchmarkActivity(b *testing.B) {
 	}
 	day := time.Now().UTC().Truncate(24 * time.Hour).Add(-48 * time.Hour)
 	window := query.Window{Start: day, End: day.Add(48 * time.Hour)}
-	funnel := reads.Funnel{Window: window, Steps: []reads.Step{{EventName: "view"}, {EventName: "add to cart"}, {EventName: "checkout"}, {EventName: "order"}}, KeyBy: query.ByPerson, Within: time.Hour}
+	funnel := reads.Funnel{Window: window, Steps: []reads.Step{
+		{EventName: "view"},
+		{EventName: "add to cart"},
+		{EventName: "checkout"},
+		{EventName: "order"},
+	}, KeyBy: query.ByPerson, Within: time.Hour}
 	grouped := funnel
 	grouped.KeyBy, grouped.Dimension, grouped.Groups = query.ByVisitor, "country", 6
-	paths := reads.Paths{Window: window, Anchor: reads.Step{PagePath: "/7"}, Depth: 3, Branches: 4, KeyBy: query.ByVisitor, Within: time.Hour, Include: reads.IncludeAll}
+	paths := reads.Paths{
+		Window: window, Anchor: reads.Step{PagePath: "/7"}, Depth: 3, Branches: 4, KeyBy: query.ByVisitor, Within: time.Hour,
+		Include: reads.IncludeAll,
+	}
 	for _, c := range []struct {
 		name string
 		s    sqlbuild.Statement

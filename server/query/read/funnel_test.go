@@ -60,7 +60,8 @@ func drawHistory(t *rapid.T) history {
 	}
 	for range rapid.IntRange(0, 30).Draw(t, "deeds") {
 		d := deed{
-			at: second("at"), name: rapid.SampledFrom([]string{"a", "b", "c", "$pageview"}).Draw(t, "name"), session: maybe("session", "s0", "s1", "s2", "s9"),
+			at: second("at"), name: rapid.SampledFrom([]string{"a", "b", "c", "$pageview"}).Draw(t, "name"),
+			session: maybe("session", "s0", "s1", "s2", "s9"),
 			visitor: maybe("visitor", "v1", "v2", "v3"), user: maybe("user", "u1", "u2"), plan: maybe("plan", "pro", "free"),
 		}
 		if d.name == "$pageview" {
@@ -99,8 +100,14 @@ func (h history) store(t testContext, w *warehouse.Warehouse, org principal.OrgI
 		columns []string
 		rows    [][]any
 	}{
-		"product_events":  {[]string{"OrgId", "Name", "Timestamp", "Kind", "VisitorId", "UserId", "SessionId", "Host", "PagePath", "Attributes"}, events},
-		"session_replays": {[]string{"OrgId", "SessionId", "Version", "StartTime", "VisitorId", "UserId", "Country", "UtmSource", "Host"}, sessions},
+		"product_events": {
+			[]string{"OrgId", "Name", "Timestamp", "Kind", "VisitorId", "UserId", "SessionId", "Host", "PagePath", "Attributes"},
+			events,
+		},
+		"session_replays": {
+			[]string{"OrgId", "SessionId", "Version", "StartTime", "VisitorId", "UserId", "Country", "UtmSource", "Host"},
+			sessions,
+		},
 	} {
 		if len(rows.rows) == 0 {
 			continue
@@ -216,7 +223,8 @@ func (h history) happenings(f reads.Funnel) map[string][]happening {
 	}
 	for _, list := range out {
 		slices.SortFunc(list, func(a, b happening) int {
-			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.steps[0], b.steps[0]), cmp.Compare(mask(a.steps), mask(b.steps)), cmp.Compare(a.group, b.group))
+			return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.steps[0], b.steps[0]), cmp.Compare(mask(a.steps), mask(b.steps)),
+				cmp.Compare(a.group, b.group))
 		})
 	}
 	return out
@@ -362,8 +370,10 @@ func (h history) expectedFunnel(f reads.Funnel) []reads.FunnelRow {
 
 func drawFunnel(t *rapid.T) reads.Funnel {
 	f := reads.Funnel{
-		Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Duration(rapid.IntRange(0, 30).Draw(t, "within")) * time.Second,
-		KeyBy: rapid.SampledFrom([]query.KeyBy{query.ByPerson, query.ByVisitor, query.ByUser, query.BySession}).Draw(t, "key"), Groups: rapid.IntRange(1, 2).Draw(t, "groups"),
+		Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)},
+		Within: time.Duration(rapid.IntRange(0, 30).Draw(t, "within")) * time.Second,
+		KeyBy:  rapid.SampledFrom([]query.KeyBy{query.ByPerson, query.ByVisitor, query.ByUser, query.BySession}).Draw(t, "key"),
+		Groups: rapid.IntRange(1, 2).Draw(t, "groups"),
 	}
 	if rapid.Bool().Draw(t, "by session") {
 		f.Steps = append(f.Steps, reads.Step{Dimension: "utm_source", Value: rapid.SampledFrom([]string{"ad", ""}).Draw(t, "value")})
@@ -372,7 +382,10 @@ func drawFunnel(t *rapid.T) reads.Funnel {
 		f.Steps = append(f.Steps, rapid.SampledFrom([]reads.Step{
 			{EventName: "a"},
 			{EventName: "b"},
-			{EventName: "a", Attributes: query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "plan"}, Op: query.OpEqual, Values: []string{"pro"}}}},
+			{EventName: "a", Attributes: query.Filter{Match: &query.Match{
+				Field: query.Field{Scope: query.OwnAttribute, Key: "plan"},
+				Op:    query.OpEqual, Values: []string{"pro"},
+			}}},
 			{PagePath: "/pay"},
 			{PagePath: "/", Host: new("shop")},
 			{EventName: "$pageview"},

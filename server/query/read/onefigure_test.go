@@ -34,13 +34,17 @@ func TestOneFigureOfActors(t *testing.T) {
 	e := engine.New(engine.Config{Warehouse: w})
 	base, round := fresh(t), 0
 	window := query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}
-	aggregations := map[query.KeyBy]string{query.ByPerson: "persons", query.ByUser: "users", query.ByVisitor: "visitors", query.BySession: "sessions"}
+	aggregations := map[query.KeyBy]string{
+		query.ByPerson: "persons", query.ByUser: "users", query.ByVisitor: "visitors",
+		query.BySession: "sessions",
+	}
 	check(t, func(t *rapid.T) {
 		h := drawHistory(t)
 		round++
 		org := base + principal.OrgID("_"+strconv.Itoa(round))
 		h.store(t, w, org)
-		list, err := read.All[reads.ProductEventNameRow](t.Context(), w, org, reads.ListProductEventNames(reads.ProductEventNameList{Window: window, Limit: 100}))
+		list, err := read.All[reads.ProductEventNameRow](t.Context(), w, org,
+			reads.ListProductEventNames(reads.ProductEventNameList{Window: window, Limit: 100}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,11 +89,15 @@ func TestOneFigureOfActors(t *testing.T) {
 			rows := map[query.KeyBy]float64{}
 			for _, row := range list {
 				if row.Name == name {
-					rows = map[query.KeyBy]float64{query.ByPerson: float64(row.Persons), query.ByUser: float64(row.Users), query.ByVisitor: float64(row.Visitors), query.BySession: float64(row.Sessions)}
+					rows = map[query.KeyBy]float64{
+						query.ByPerson: float64(row.Persons), query.ByUser: float64(row.Users),
+						query.ByVisitor: float64(row.Visitors), query.BySession: float64(row.Sessions),
+					}
 				}
 			}
 			same("the list", rows[by])
-			funnel, err := read.All[reads.FunnelRow](t.Context(), w, org, reads.FunnelCounts(reads.Funnel{Window: window, Steps: []reads.Step{{EventName: name}}, KeyBy: by, Within: time.Hour}))
+			funnel, err := read.All[reads.FunnelRow](t.Context(), w, org,
+				reads.FunnelCounts(reads.Funnel{Window: window, Steps: []reads.Step{{EventName: name}}, KeyBy: by, Within: time.Hour}))
 			if err != nil {
 				t.Fatal(err)
 			}

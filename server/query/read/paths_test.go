@@ -133,11 +133,18 @@ func TestPathsAreExact(t *testing.T) {
 		h.store(t, w, org)
 		for range 3 {
 			p := reads.Paths{
-				Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)}, Within: time.Duration(rapid.IntRange(0, 40).Draw(t, "within")) * time.Second,
+				Window: query.Window{Start: historyStart, End: historyStart.Add(time.Hour)},
+				Within: time.Duration(rapid.IntRange(0, 40).Draw(t, "within")) * time.Second,
 				KeyBy:  rapid.SampledFrom([]query.KeyBy{query.ByPerson, query.ByVisitor, query.ByUser, query.BySession}).Draw(t, "key"),
-				Anchor: rapid.SampledFrom([]reads.Step{{EventName: "a"}, {EventName: "b"}, {PagePath: "/"}, {PagePath: "/pay", Host: new("shop")}}).Draw(t, "anchor"),
-				Before: rapid.Bool().Draw(t, "before"), Depth: rapid.IntRange(1, 5).Draw(t, "depth"), Branches: rapid.IntRange(1, 3).Draw(t, "branches"),
-				Include: rapid.SampledFrom([]string{reads.IncludeAll, reads.IncludeEvents, reads.IncludePages}).Draw(t, "include"),
+				Anchor: rapid.SampledFrom([]reads.Step{
+					{EventName: "a"},
+					{EventName: "b"},
+					{PagePath: "/"},
+					{PagePath: "/pay", Host: new("shop")},
+				}).Draw(t, "anchor"),
+				Before: rapid.Bool().Draw(t, "before"), Depth: rapid.IntRange(1, 5).Draw(t, "depth"),
+				Branches: rapid.IntRange(1, 3).Draw(t, "branches"),
+				Include:  rapid.SampledFrom([]string{reads.IncludeAll, reads.IncludeEvents, reads.IncludePages}).Draw(t, "include"),
 			}
 			if rapid.Bool().Draw(t, "exclude") {
 				p.Exclude = []string{"b", "/pay"}

@@ -110,7 +110,8 @@ func refusals() []refusal {
 		{
 			warehouse.ErrSchema,
 			apierr.WarehouseSchemaDrift,
-			"The telemetry store lacks a table, a column or a function that this version of the server needs. The operator of this server can fix that: `svc doctor` says more.",
+			"The telemetry store lacks a table, a column or a function that this version of the server needs. The operator of this server can fix " +
+				"that: `svc doctor` says more.",
 		},
 		{
 			warehouse.ErrMalformed,

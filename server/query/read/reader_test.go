@@ -32,7 +32,9 @@ func (c *counting) Query(ctx context.Context, org principal.OrgID, sql string, a
 	return c.Warehouse.Query(ctx, org, sql, args...)
 }
 
-func (c *counting) SelectConfined(ctx context.Context, org principal.OrgID, _ string, _ warehouse.TenantLimits) (*warehouse.TenantResult, error) {
+func (c *counting) SelectConfined(ctx context.Context, org principal.OrgID, _ string,
+	_ warehouse.TenantLimits,
+) (*warehouse.TenantResult, error) {
 	c.n.Add(1)
 	if c.hold != nil {
 		select {
@@ -227,7 +229,8 @@ func TestResultsAreBounded(t *testing.T) {
 // A read that panics fails for all callers who wait for it. The next read runs.
 func TestReadThatPanics(t *testing.T) {
 	r := newResults(32<<10, time.Now)
-	if _, err := r.once(t.Context(), "key", time.Minute, func() (any, int, error) { panic("in a read") }); err == nil || !strings.Contains(err.Error(), "in a read") {
+	if _, err := r.once(t.Context(), "key", time.Minute, func() (any, int, error) { panic("in a read") }); err == nil ||
+		!strings.Contains(err.Error(), "in a read") {
 		t.Errorf("a panic is no error: %v", err)
 	}
 	if v, err := r.once(t.Context(), "key", time.Minute, func() (any, int, error) { return 1, 1, nil }); err != nil || v != 1 {

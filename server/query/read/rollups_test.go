@@ -20,7 +20,10 @@ func TestRollupsOf(t *testing.T) {
 	}{
 		"none": {nil, query.Rollups{}},
 		"new": {
-			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, at.Add(time.Second)), step(coarseRollups, at.Add(time.Second)), step(serviceSeries, at.Add(time.Second))},
+			[]warehouse.MigrationStatus{
+				step("0001_telemetry.sql", at), step(weightedMinutes, at.Add(time.Second)),
+				step(coarseRollups, at.Add(time.Second)), step(serviceSeries, at.Add(time.Second)),
+			},
 			query.AllRollups(),
 		},
 		"upgraded": {
@@ -33,16 +36,25 @@ func TestRollupsOf(t *testing.T) {
 				step(coarseRollups, at.Add(-2*time.Minute)),
 				{File: serviceSeries, Applied: true, AppliedAt: at, Upgrade: true},
 			},
-			query.Rollups{Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true}, Series: query.Rollup{Complete: true, Since: later}},
+			query.Rollups{
+				Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true},
+				Series: query.Rollup{Complete: true, Since: later},
+			},
 		},
 		"upgraded twice": {
-			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at.Add(-240*time.Hour)), step(coarseRollups, at)},
+			[]warehouse.MigrationStatus{
+				step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at.Add(-240*time.Hour)),
+				step(coarseRollups, at),
+			},
 			query.Rollups{Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true, Since: later}},
 		},
 		"not yet":   {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, time.Time{})}, query.Rollups{}},
 		"before it": {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at)}, query.Rollups{}},
 		"a later file": {
-			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, at), step(coarseRollups, time.Time{}), step("0099_x.sql", time.Time{})},
+			[]warehouse.MigrationStatus{
+				step("0001_telemetry.sql", at), step(weightedMinutes, at), step(coarseRollups, time.Time{}),
+				step("0099_x.sql", time.Time{}),
+			},
 			query.Rollups{Minutes: query.Rollup{Complete: true}},
 		},
 	} {

@@ -59,7 +59,8 @@ func seed(t *testing.T, org principal.OrgID, now time.Time) *blocks.Set {
 	for kind, lines := range map[activity.Kind][]string{
 		activity.SessionReplays: {
 			`{"session_id":"s_1","start_time":"` + clock(0) + `","status":"active","browser_name":"Firefox"}`,
-			`{"session_id":"s_1","start_time":"` + clock(0) + `","end_time":"` + clock(60) + `","version":2,"error_count":1,"browser_name":"Firefox","user_id":"ada","trace_ids":["5b8efff798038103d269b633813fc60c"]}`,
+			`{"session_id":"s_1","start_time":"` + clock(0) + `","end_time":"` + clock(60) +
+				`","version":2,"error_count":1,"browser_name":"Firefox","user_id":"ada","trace_ids":["5b8efff798038103d269b633813fc60c"]}`,
 			`{"session_id":"s_2","start_time":"` + clock(5) + `","browser_name":"Safari"}`,
 		},
 		activity.SessionEvents: {
@@ -71,7 +72,8 @@ func seed(t *testing.T, org principal.OrgID, now time.Time) *blocks.Set {
 		},
 		activity.ProductEvents: {`{"name":"refund","timestamp":"` + clock(4) + `","user_id":"ada"}`},
 	} {
-		if result, err := activity.Walk(t.Context(), kind, []byte(strings.Join(lines, "\n")), stamp, &set); err != nil || result.Accepted != len(lines) {
+		if result, err := activity.Walk(t.Context(), kind, []byte(strings.Join(lines, "\n")), stamp, &set); err != nil ||
+			result.Accepted != len(lines) {
 			t.Fatalf("%+v, %v", result, err)
 		}
 	}
@@ -104,11 +106,13 @@ func TestSessions(t *testing.T) {
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
 	stamps := map[string]string{"svc_org_id": string(org), "svc_ingest_key_type": "public", "svc_ingest_source": "svc-ingest-gateway"}
 	first := reads.SessionRow{
-		SessionID: "s_1", StartTime: now, EndTime: now.Add(time.Minute), LastActivityAt: time.Unix(0, 0).UTC(), Duration: 60_000, Status: "ended", UserID: "ada",
+		SessionID: "s_1", StartTime: now, EndTime: now.Add(time.Minute), LastActivityAt: time.Unix(0, 0).UTC(), Duration: 60_000, Status: "ended",
+		UserID:      "ada",
 		BrowserName: "Firefox", ErrorCount: 1, TraceCount: 1, Tags: []string{"engaged", "signed_in"}, FirstMatch: time.Unix(0, 0).UTC(),
 	}
 	second := reads.SessionRow{
-		SessionID: "s_2", StartTime: now.Add(5 * time.Second), EndTime: time.Unix(0, 0).UTC(), LastActivityAt: time.Unix(0, 0).UTC(), Duration: -1, Status: "active",
+		SessionID: "s_2", StartTime: now.Add(5 * time.Second), EndTime: time.Unix(0, 0).UTC(), LastActivityAt: time.Unix(0, 0).UTC(),
+		Duration: -1, Status: "active",
 		BrowserName: "Safari", Tags: []string{"engaged"}, FirstMatch: time.Unix(0, 0).UTC(),
 	}
 	first.Tags[0] = "idle" // at most a minute of one page, and no click
@@ -142,13 +146,17 @@ func TestSessions(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	after := reads.SearchSessions(reads.SessionSearch{Window: window, Before: &paging.SessionKey{Start: second.StartTime, SessionID: "s_2"}, Limit: 10})
+	after := reads.SearchSessions(reads.SessionSearch{
+		Window: window, Before: &paging.SessionKey{Start: second.StartTime, SessionID: "s_2"},
+		Limit: 10,
+	})
 	if diff := cmp.Diff([]reads.SessionRow{first}, all[reads.SessionRow](t, w, org, after)); diff != "" {
 		t.Errorf("second page (-want +got):\n%s", diff)
 	}
 	detail := all[reads.SessionDetailRow](t, w, org, reads.Session("s_1", reads.Bounds{From: now, To: now}))
 	want := []reads.SessionDetailRow{{
-		SessionRow: first, TraceIDs: []string{"5b8efff798038103d269b633813fc60c"}, ResourceAttributes: stamps, HasEvents: true, ActiveMs: 3000, IdleMs: 57_000,
+		SessionRow: first, TraceIDs: []string{"5b8efff798038103d269b633813fc60c"}, ResourceAttributes: stamps, HasEvents: true, ActiveMs: 3000,
+		IdleMs: 57_000,
 	}}
 	if diff := cmp.Diff(want, detail, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("session (-want +got):\n%s", diff)
@@ -162,10 +170,12 @@ func TestSessions(t *testing.T) {
 			Payload: "\x1f\x8b\x00\xff" + string(rune('0'+seq)),
 		}
 	}
-	if diff := cmp.Diff([]reads.ChunkRow{chunk(0, 1), chunk(1, 3), chunk(2, 0)}, all[reads.ChunkRow](t, w, org, reads.SessionChunks(reads.ChunkRange{SessionID: "s_1", To: 9, Limit: 10}))); diff != "" {
+	if diff := cmp.Diff([]reads.ChunkRow{chunk(0, 1), chunk(1, 3), chunk(2, 0)},
+		all[reads.ChunkRow](t, w, org, reads.SessionChunks(reads.ChunkRange{SessionID: "s_1", To: 9, Limit: 10}))); diff != "" {
 		t.Errorf("chunks (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]reads.ChunkRow{chunk(1, 3)}, all[reads.ChunkRow](t, w, org, reads.SessionChunks(reads.ChunkRange{SessionID: "s_1", From: 1, To: 1, Limit: 10}))); diff != "" {
+	if diff := cmp.Diff([]reads.ChunkRow{chunk(1, 3)}, all[reads.ChunkRow](t, w, org,
+		reads.SessionChunks(reads.ChunkRange{SessionID: "s_1", From: 1, To: 1, Limit: 10}))); diff != "" {
 		t.Errorf("one chunk (-want +got):\n%s", diff)
 	}
 	for _, c := range []struct {
@@ -173,7 +183,10 @@ func TestSessions(t *testing.T) {
 		want  []string
 	}{{nil, []string{"navigation", "click", "custom", "custom"}}, {[]string{"click", "it's"}, []string{"click"}}} {
 		var got []string
-		for _, e := range all[reads.SessionEventRow](t, w, org, reads.SessionTimeline(reads.Timeline{SessionID: "s_1", Types: c.types, Limit: 10})) {
+		for _, e := range all[reads.SessionEventRow](t, w, org, reads.SessionTimeline(reads.Timeline{
+			SessionID: "s_1", Types: c.types,
+			Limit: 10,
+		})) {
 			got = append(got, e.Type)
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
@@ -195,14 +208,18 @@ func TestProductEvents(t *testing.T) {
 	window := query.Window{Start: now.Add(-time.Minute), End: now.Add(time.Minute)}
 	want := []reads.ProductEventRow{
 		{Name: "refund", Timestamp: now.Add(4 * time.Second), Kind: "custom", Source: "server", UserID: "ada"},
-		{Name: "order placed", Timestamp: now.Add(2 * time.Second), Kind: "custom", Source: "browser", SessionID: "s_1", Attributes: map[string]string{"total": "12.5"}},
+		{
+			Name: "order placed", Timestamp: now.Add(2 * time.Second), Kind: "custom", Source: "browser", SessionID: "s_1",
+			Attributes: map[string]string{"total": "12.5"},
+		},
 		{
 			Name: "$pageview", Timestamp: now.Add(time.Second), Kind: "navigation", Source: "browser", UserID: "ada", SessionID: "s_1",
 			URL: "https://Shop.example:8443/cart?x=1", Host: "shop.example", PagePath: "/cart",
 		},
 	}
 	got := all[reads.ProductEventRow](t, w, org, reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Limit: 10}))
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reads.ProductEventRow{}, "ResourceAttributes", "Record", "Copy")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(reads.ProductEventRow{}, "ResourceAttributes", "Record",
+		"Copy")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for _, e := range got {
@@ -217,9 +234,15 @@ func TestProductEvents(t *testing.T) {
 		{reads.ProductEventFilters{Names: []string{"$pageview"}}, 1},
 		{reads.ProductEventFilters{UserID: new("ada")}, 2},
 		{reads.ProductEventFilters{UserID: new("ada"), Names: []string{"nothing"}}, 0},
-		{reads.ProductEventFilters{Attributes: query.Filter{Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "total"}, Op: query.OpGreater, Values: []string{"12"}}}}, 1},
+		{reads.ProductEventFilters{Attributes: query.Filter{Match: &query.Match{
+			Field: query.Field{Scope: query.OwnAttribute, Key: "total"},
+			Op:    query.OpGreater, Values: []string{"12"},
+		}}}, 1},
 	} {
-		got := all[reads.ProductEventRow](t, w, org, reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Filters: c.filters, Limit: 10}))
+		got := all[reads.ProductEventRow](t, w, org, reads.SearchProductEvents(reads.ProductEventSearch{
+			Window: window, Filters: c.filters,
+			Limit: 10,
+		}))
 		if len(got) != c.want {
 			t.Errorf("%d: %d events, want %d", i, len(got), c.want)
 		}
@@ -230,7 +253,10 @@ func TestProductEvents(t *testing.T) {
 		return reads.ProductEventNameRow{Name: name, Kind: kind, Count: 1, Sessions: sessions, Persons: 1, Users: 1, FirstSeen: at, LastSeen: at}
 	}
 	// The order was placed in a session that has a known user.
-	if diff := cmp.Diff([]reads.ProductEventNameRow{seen("$pageview", "navigation", 1, 1), seen("order placed", "custom", 2, 1), seen("refund", "custom", 4, 0)}, names); diff != "" {
+	if diff := cmp.Diff([]reads.ProductEventNameRow{
+		seen("$pageview", "navigation", 1, 1), seen("order placed", "custom", 2, 1),
+		seen("refund", "custom", 4, 0),
+	}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
@@ -238,12 +264,20 @@ func TestProductEvents(t *testing.T) {
 // statements returns reads that cover everything in seed.
 func statements(window query.Window) map[string]sqlbuild.Statement {
 	chunks := reads.ChunkRange{SessionID: "s_1", To: 9, Limit: 100}
-	funnel := reads.Funnel{Window: window, Steps: []reads.Step{{PagePath: "/cart"}, {EventName: "order placed"}, {EventName: "nothing"}}, KeyBy: query.ByPerson, Within: time.Hour}
-	paths := reads.Paths{Window: window, Anchor: funnel.Steps[0], Depth: 3, Branches: 1, KeyBy: query.BySession, Within: time.Hour, Include: reads.IncludeAll}
+	funnel := reads.Funnel{
+		Window: window, Steps: []reads.Step{{PagePath: "/cart"}, {EventName: "order placed"}, {EventName: "nothing"}},
+		KeyBy: query.ByPerson, Within: time.Hour,
+	}
+	paths := reads.Paths{
+		Window: window, Anchor: funnel.Steps[0], Depth: 3, Branches: 1, KeyBy: query.BySession, Within: time.Hour,
+		Include: reads.IncludeAll,
+	}
 	return map[string]sqlbuild.Statement{
 		"sessions": reads.SearchSessions(reads.SessionSearch{Window: window, Limit: 100}), "session": reads.Session("s_1", reads.Bounds{}),
-		"extent": reads.SessionExtent("s_1"), "recorded": reads.RecordedSessions([]string{"s_1", "s_2"}), "facets": reads.SessionFacets(window, reads.SessionFilters{}),
-		"of trace": reads.SessionsOfTrace("5b8efff798038103d269b633813fc60c", window, 0, 100), "chunks": reads.SessionChunks(chunks), "manifest": reads.SessionManifest(chunks),
+		"extent": reads.SessionExtent("s_1"), "recorded": reads.RecordedSessions([]string{"s_1", "s_2"}),
+		"facets":   reads.SessionFacets(window, reads.SessionFilters{}),
+		"of trace": reads.SessionsOfTrace("5b8efff798038103d269b633813fc60c", window, 0, 100), "chunks": reads.SessionChunks(chunks),
+		"manifest": reads.SessionManifest(chunks),
 		"timeline": reads.SessionTimeline(reads.Timeline{SessionID: "s_1", Limit: 100}),
 		"events":   reads.SearchProductEvents(reads.ProductEventSearch{Window: window, Limit: 100}),
 		"names":    reads.ListProductEventNames(reads.ProductEventNameList{Window: window, Limit: 100}),
@@ -278,7 +312,8 @@ func TestSessionsAreIsolated(t *testing.T) {
 		return counts
 	}
 	full := map[string]int{
-		"sessions": 2, "session": 1, "extent": 1, "recorded": 1, "facets": 7, "of trace": 1, "chunks": 3, "manifest": 3, "timeline": 4, "events": 3, "names": 3,
+		"sessions": 2, "session": 1, "extent": 1, "recorded": 1, "facets": 7, "of trace": 1, "chunks": 3, "manifest": 3, "timeline": 4,
+		"events": 3, "names": 3,
 		"funnel": 1, "leavers": 1, "path nodes": 1, "path links": 2,
 	}
 	if diff := cmp.Diff(map[string]int{}, count(mine)); diff != "" {
@@ -300,10 +335,11 @@ func TestSessionsAreFoundByKey(t *testing.T) {
 	org := fresh(t)
 	const at = "now64(9) - toIntervalHour(1)"
 	for table, columns := range map[string]string{
-		"session_replays":       "SessionId, StartTime) SELECT '" + string(org) + "', concat('s_', toString(number)), " + at,
-		"session_replay_events": "SessionId, ChunkSeq, Timestamp) SELECT '" + string(org) + "', concat('s_', toString(number % 5000)), intDiv(number, 5000), " + at,
-		"session_events":        "SessionId, Timestamp) SELECT '" + string(org) + "', concat('s_', toString(number % 5000)), " + at,
-		"product_events":        "Name, Timestamp) SELECT '" + string(org) + "', concat('event ', toString(number % 50)), " + at,
+		"session_replays": "SessionId, StartTime) SELECT '" + string(org) + "', concat('s_', toString(number)), " + at,
+		"session_replay_events": "SessionId, ChunkSeq, Timestamp) SELECT '" + string(org) +
+			"', concat('s_', toString(number % 5000)), intDiv(number, 5000), " + at,
+		"session_events": "SessionId, Timestamp) SELECT '" + string(org) + "', concat('s_', toString(number % 5000)), " + at,
+		"product_events": "Name, Timestamp) SELECT '" + string(org) + "', concat('event ', toString(number % 50)), " + at,
 	} {
 		if err := w.Exec(t.Context(), "INSERT INTO "+table+" (OrgId, "+columns+" FROM numbers(200000)"); err != nil {
 			t.Fatal(err)
@@ -312,14 +348,17 @@ func TestSessionsAreFoundByKey(t *testing.T) {
 	name := "event 7"
 	now := time.Now()
 	for what, s := range map[string]sqlbuild.Statement{
-		"extent": reads.SessionExtent("s_77"), "session": reads.Session("s_77", reads.Bounds{}), "chunks": reads.SessionChunks(reads.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}),
-		"manifest": reads.SessionManifest(reads.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}), "timeline": reads.SessionTimeline(reads.Timeline{SessionID: "s_77", Limit: 10}),
+		"extent": reads.SessionExtent("s_77"), "session": reads.Session("s_77", reads.Bounds{}),
+		"chunks":   reads.SessionChunks(reads.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}),
+		"manifest": reads.SessionManifest(reads.ChunkRange{SessionID: "s_77", To: 9, Limit: 10}),
+		"timeline": reads.SessionTimeline(reads.Timeline{SessionID: "s_77", Limit: 10}),
 		"recorded": reads.RecordedSessions([]string{"s_77", "s_78"}),
 		"events": reads.SearchProductEvents(reads.ProductEventSearch{
 			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Filters: reads.ProductEventFilters{Names: []string{name}}, Limit: 10,
 		}),
 		"funnel": reads.FunnelCounts(reads.Funnel{
-			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Steps: []reads.Step{{EventName: name}, {EventName: "event 8"}}, KeyBy: query.BySession, Within: time.Hour,
+			Window: query.Window{Start: now.Add(-2 * time.Hour), End: now}, Steps: []reads.Step{{EventName: name}, {EventName: "event 8"}},
+			KeyBy: query.BySession, Within: time.Hour,
 		}),
 	} {
 		rows, err := w.Query(t.Context(), org, "EXPLAIN indexes = 1 "+s.SQL, s.Args...)

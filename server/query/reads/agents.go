@@ -262,7 +262,8 @@ func agentColumns(payload string) string {
 	// Older senders report each message as an event.
 	event := func(names string) string {
 		return fmt.Sprintf(
-			"arrayStringConcat(arrayMap(i -> concat(EventsName[i], ': ', EventsAttributes[i]['content'], EventsAttributes[i]['message']), arrayFilter(i -> EventsName[i] IN (%s), arrayEnumerate(EventsName))), '\\n')",
+			"arrayStringConcat(arrayMap(i -> concat(EventsName[i], ': ', EventsAttributes[i]['content'], EventsAttributes[i]['message']), "+
+				"arrayFilter(i -> EventsName[i] IN (%s), arrayEnumerate(EventsName))), '\\n')",
 			names,
 		)
 	}

@@ -134,7 +134,8 @@ func AgentFailureCounts(w query.Window, f AgentFilters, fingerprint uint64) sqlb
 		b,
 		w,
 		f,
-		`toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+` AS Message, `+agentFingerprint+` AS Fingerprint`,
+		`toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+
+			` AS Message, `+agentFingerprint+` AS Fingerprint`,
 	)
 	return b.Statement(fmt.Sprintf(`SELECT Pair.1 AS Kind, Pair.2 AS Name, count() AS Failures
 FROM

@@ -36,7 +36,9 @@ type ChangeSeriesRow struct {
 }
 
 // series prints a statement. names are Kind, Subject and Label, figures a list of numbers, total a number of one bucket.
-func (c ChangeSeries) series(b *sqlbuild.Builder, table, time string, names [3]string, figures, total string, where ...string) sqlbuild.Statement {
+func (c ChangeSeries) series(b *sqlbuild.Builder, table, time string, names [3]string, figures, total string,
+	where ...string,
+) sqlbuild.Statement {
 	start := b.Bind("start", "Int64", c.Window.Start.Unix())
 	end := b.Bind("end", "Int64", c.Window.Start.Add(c.Window.Length().Truncate(c.Bucket)).Unix())
 	of := sqlbuild.OfOrganization().With(
@@ -106,7 +108,8 @@ func ErrorChanges(c ChangeSeries) sqlbuild.Statement {
 func LogChanges(c ChangeSeries) sqlbuild.Statement {
 	const severity = "multiIf(SeverityNumber >= 17 OR upper(SeverityText) IN ('ERROR', 'FATAL', 'CRITICAL'), 'error', " +
 		"SeverityNumber >= 13 OR upper(SeverityText) IN ('WARN', 'WARNING'), 'warn', 'info')"
-	return c.series(&sqlbuild.Builder{}, "log_minutes", "Minute", [3]string{severity, "''", "''"}, "[toFloat64(sum(LogCount))]", "sum(LogCount)")
+	return c.series(&sqlbuild.Builder{}, "log_minutes", "Minute", [3]string{severity, "''", "''"}, "[toFloat64(sum(LogCount))]",
+		"sum(LogCount)")
 }
 
 // instance prints what tells one queue, pool or device of a service from another, by the attributes that name them: each is a series of
@@ -121,7 +124,8 @@ const instance = `arrayStringConcat(arrayFilter(v -> v != '', arrayMap(k -> Attr
 func GaugeChanges(c ChangeSeries, names []string) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	named := "MetricName IN " + b.Bind("metrics", "Array(String)", names)
-	return c.series(b, "metrics_gauge", "Timestamp", [3]string{"MetricName", instance, "min(MetricUnit)"}, "[avg(Value), max(Value)]", "count()", named)
+	return c.series(b, "metrics_gauge", "Timestamp", [3]string{"MetricName", instance, "min(MetricUnit)"}, "[avg(Value), max(Value)]",
+		"count()", named)
 }
 
 // LevelChanges does as GaugeChanges does, for up-down counters.

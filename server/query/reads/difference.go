@@ -182,7 +182,8 @@ ORDER BY abs(SelectedEstimated / %[13]s - OtherEstimated / %[14]s) DESC, Key, Va
 LIMIT %[15]s`, selected, other, weight,
 		b.Bind("selected_weight", "Float64", 1/d.SelectedShare), b.Bind("other_weight", "Float64", 1/d.OtherShare),
 		pairs, table, where.Join(12), drawn,
-		b.Bind("selected_drawn", "UInt64", int64(d.SelectedShare*share)), b.Bind("other_drawn", "UInt64", int64(d.OtherShare*share)), differenceValue,
+		b.Bind("selected_drawn", "UInt64", int64(d.SelectedShare*share)), b.Bind("other_drawn", "UInt64", int64(d.OtherShare*share)),
+		differenceValue,
 		b.Bind("selected_size", "Float64", selectedSize), b.Bind("other_size", "Float64", otherSize), b.Bind("limit", "UInt32", int64(d.Limit))))
 }
 

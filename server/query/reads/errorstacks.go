@@ -28,7 +28,8 @@ func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
 			times = append(times, at)
 			continue
 		}
-		within = append(within, fmt.Sprintf("Timestamp >= %s AND Timestamp <= %s", b.Time(fmt.Sprintf("from_%d", i), e.Timestamp.Add(-loggedWithin)), at))
+		within = append(within, fmt.Sprintf("Timestamp >= %s AND Timestamp <= %s",
+			b.Time(fmt.Sprintf("from_%d", i), e.Timestamp.Add(-loggedWithin)), at))
 	}
 	if len(times) > 0 {
 		within = append(within, "Timestamp IN ("+strings.Join(times, ", ")+")")

@@ -104,7 +104,8 @@ func SearchProductEvents(s ProductEventSearch) sqlbuild.Statement {
 			b.Bind("before_copy", "UInt64", int64(k.Copy)),
 		)
 	}
-	const columns = "Name, Timestamp, Kind, Source, VisitorId, UserId, GroupId, SessionId, ServiceName, Url, Host, PagePath, Attributes,\n%[1]sResourceAttributes"
+	const columns = "Name, Timestamp, Kind, Source, VisitorId, UserId, GroupId, SessionId, ServiceName, Url, Host, PagePath, " +
+		"Attributes,\n%[1]sResourceAttributes"
 	indented := func(n int) string { return fmt.Sprintf(columns, strings.Repeat(" ", n)) }
 	return b.Statement(fmt.Sprintf(`SELECT
     %[1]s, Record, Copy

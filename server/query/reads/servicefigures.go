@@ -57,7 +57,8 @@ func ServiceFigures(l ServiceFigureList) sqlbuild.Statement {
 		if c.Latency {
 			latency = ", arraySlice(arrayMap(q -> toFloat64(q), quantilesTDigestWeightedMergeIf(0.5, 0.95, 0.99)(WeightedDurations, " + in + ")), 2)"
 		}
-		cells[i] = fmt.Sprintf("arrayConcat([toFloat64(sumIf(SpanCount, %[1]s)), sumIf(EstimatedSpanCount, %[1]s), sumIf(EstimatedErrorCount, %[1]s)]%[2]s)",
+		cells[i] = fmt.Sprintf("arrayConcat([toFloat64(sumIf(SpanCount, %[1]s)), sumIf(EstimatedSpanCount, %[1]s), sumIf(EstimatedErrorCount, "+
+			"%[1]s)]%[2]s)",
 			in, latency)
 	}
 	where := sqlbuild.OfOrganization().With("Minute >= "+b.Minute("first", first), "Minute < "+b.Minute("last", last), "IsEntry")

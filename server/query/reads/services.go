@@ -46,7 +46,8 @@ func ListServices(l ServiceList) sqlbuild.Statement {
 	c.Optional(b, "ServiceNamespace", "service_namespace", l.ServiceNamespace)
 	c.Optional(b, "ServiceName", "service_name", l.Name)
 	d := durationsOf(l.Rollups, baseline)
-	const columns, measures = "ServiceName, ServiceNamespace, Environment, IsEntry", "SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount"
+	const columns, measures = "ServiceName, ServiceNamespace, Environment, IsEntry",
+		"SpanCount, EstimatedSpanCount, ErrorCount, EstimatedErrorCount"
 	layers := []query.Layer{query.ServiceMinutes()}
 	if l.Rollups.Minutes.Holds(l.Window) && l.Rollups.Coarse.Holds(l.Window) {
 		if hours := l.Window.Whole(time.Hour); hours.Start.Before(hours.End) {
@@ -114,7 +115,8 @@ func spansOf(layers []query.Layer, columns, measures string, d durations) query.
 	var edge []string
 	for m := range strings.SplitSeq(measures, ", ") {
 		edge = append(edge, map[string]string{
-			"SpanCount": "count()", "EstimatedSpanCount": "sum(SampleRate)", "ErrorCount": "countIf(HasError)", "EstimatedErrorCount": "sumIf(SampleRate, HasError)",
+			"SpanCount": "count()", "EstimatedSpanCount": "sum(SampleRate)", "ErrorCount": "countIf(HasError)",
+			"EstimatedErrorCount": "sumIf(SampleRate, HasError)",
 		}[m]+" AS "+m)
 	}
 	edge = append(edge, d.state+" AS "+d.column)

@@ -70,20 +70,27 @@ type SetupServiceRow struct {
 
 // These are expressions over a row of spans.
 const (
-	databaseSpan = "(mapContains(SpanAttributes, 'db.system.name') OR mapContains(SpanAttributes, 'db.system') OR mapContains(SpanAttributes, 'db.query.text') OR mapContains(SpanAttributes, 'db.statement'))"
+	databaseSpan = "(mapContains(SpanAttributes, 'db.system.name') OR mapContains(SpanAttributes, 'db.system') OR " +
+		"mapContains(SpanAttributes, 'db.query.text') OR mapContains(SpanAttributes, 'db.statement'))"
 	// embeddedSpan: these databases run in the process of the service, so their spans are not calls.
-	embeddedSpan   = "(SpanAttributes['db.system.name'] IN ('sqlite', 'h2', 'hsqldb', 'derby') OR SpanAttributes['db.system'] IN ('sqlite', 'h2', 'hsqldb', 'derby'))"
-	generativeSpan = "(mapContains(SpanAttributes, 'gen_ai.operation.name') OR mapContains(SpanAttributes, 'gen_ai.provider.name') OR mapContains(SpanAttributes, 'gen_ai.system') OR mapContains(SpanAttributes, 'gen_ai.request.model'))"
-	remoteSpan     = "(mapContains(SpanAttributes, 'rpc.method') OR mapContains(SpanAttributes, 'rpc.service'))"
-	callSpan       = "(SpanKind = 'Client' AND NOT " + databaseSpan + " AND NOT " + generativeSpan + " AND NOT mapContains(SpanAttributes, 'messaging.system'))"
+	embeddedSpan = "(SpanAttributes['db.system.name'] IN ('sqlite', 'h2', 'hsqldb', 'derby') OR SpanAttributes['db.system'] IN ('sqlite', " +
+		"'h2', 'hsqldb', 'derby'))"
+	generativeSpan = "(mapContains(SpanAttributes, 'gen_ai.operation.name') OR mapContains(SpanAttributes, 'gen_ai.provider.name') OR " +
+		"mapContains(SpanAttributes, 'gen_ai.system') OR mapContains(SpanAttributes, 'gen_ai.request.model'))"
+	remoteSpan = "(mapContains(SpanAttributes, 'rpc.method') OR mapContains(SpanAttributes, 'rpc.service'))"
+	callSpan   = "(SpanKind = 'Client' AND NOT " + databaseSpan + " AND NOT " + generativeSpan +
+		" AND NOT mapContains(SpanAttributes, 'messaging.system'))"
 	// peerNames are the attributes from which the service map takes the name of the called service or system.
-	peerNames   = "['peer.service', 'rpc.service', 'server.address', 'http.host', 'url.authority', 'net.peer.name', 'url.full', 'http.url']"
-	entryPath   = "coalesce(nullIf(HttpRoute, ''), nullIf(SpanAttributes['url.path'], ''), nullIf(SpanAttributes['http.target'], ''), SpanName)"
-	modelHost   = "coalesce(nullIf(SpanAttributes['server.address'], ''), nullIf(SpanAttributes['net.peer.name'], ''), domain(if(SpanAttributes['url.full'] != '', SpanAttributes['url.full'], SpanAttributes['http.url'])))"
-	modelHosts  = `'(^|[.])(api[.]openai[.]com|openai[.]azure[.]com|api[.]anthropic[.]com|generativelanguage[.]googleapis[.]com|aiplatform[.]googleapis[.]com|api[.]mistral[.]ai|api[.]cohere[.](ai|com)|api[.]groq[.]com|api[.]deepseek[.]com|api[.]x[.]ai|openrouter[.]ai|bedrock-runtime[.][a-z0-9-]+[.]amazonaws[.]com)$'`
-	probePath   = `'(?i)(^|[ /])(health|healthz|livez?|liveness|readyz?|readiness|ping|metrics|favicon[.]ico)([/?].*)?$'`
-	vagueQueue  = "(SpanAttributes['messaging.system'] = '' OR (SpanAttributes['messaging.destination.name'] = '' AND SpanAttributes['messaging.destination'] = ''))"
-	vagueRemote = "(SpanAttributes['rpc.system'] = '' AND SpanAttributes['rpc.system.name'] = '' OR SpanAttributes['rpc.service'] = '' AND position(SpanAttributes['rpc.method'], '/') = 0)"
+	peerNames = "['peer.service', 'rpc.service', 'server.address', 'http.host', 'url.authority', 'net.peer.name', 'url.full', 'http.url']"
+	entryPath = "coalesce(nullIf(HttpRoute, ''), nullIf(SpanAttributes['url.path'], ''), nullIf(SpanAttributes['http.target'], ''), SpanName)"
+	modelHost = "coalesce(nullIf(SpanAttributes['server.address'], ''), nullIf(SpanAttributes['net.peer.name'], ''), " +
+		"domain(if(SpanAttributes['url.full'] != '', SpanAttributes['url.full'], SpanAttributes['http.url'])))"
+	modelHosts = `'(^|[.])(api[.]openai[.]com|openai[.]azure[.]com|api[.]anthropic[.]com|generativelanguage[.]googleapis[.]com|aiplatform[.]googleapis[.]com|api[.]mistral[.]ai|api[.]cohere[.](ai|com)|api[.]groq[.]com|api[.]deepseek[.]com|api[.]x[.]ai|openrouter[.]ai|bedrock-runtime[.][a-z0-9-]+[.]amazonaws[.]com)$'`
+	probePath  = `'(?i)(^|[ /])(health|healthz|livez?|liveness|readyz?|readiness|ping|metrics|favicon[.]ico)([/?].*)?$'`
+	vagueQueue = "(SpanAttributes['messaging.system'] = '' OR (SpanAttributes['messaging.destination.name'] = '' AND " +
+		"SpanAttributes['messaging.destination'] = ''))"
+	vagueRemote = "(SpanAttributes['rpc.system'] = '' AND SpanAttributes['rpc.system.name'] = '' OR SpanAttributes['rpc.service'] = '' AND " +
+		"position(SpanAttributes['rpc.method'], '/') = 0)"
 )
 
 // SetupServices gives a SetupServiceRow for each service, busiest first, at most limits.SetupServices. It includes spans that begin up to

@@ -54,43 +54,65 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 	page := Step{PagePath: values["path"], Host: new(values["host"])}
 	funnel := Funnel{Window: w, Steps: []Step{event, event}, KeyBy: query.ByPerson, Within: time.Hour}
 	grouped := Funnel{Window: w, Steps: []Step{event}, KeyBy: query.BySession, Within: time.Hour, Dimension: "country", Groups: 6}
-	paths := Paths{Window: w, Anchor: page, Before: true, Depth: 3, Branches: 4, KeyBy: query.ByVisitor, Within: time.Hour, Include: IncludeAll}
+	paths := Paths{
+		Window: w, Anchor: page, Before: true, Depth: 3, Branches: 4, KeyBy: query.ByVisitor, Within: time.Hour,
+		Include: IncludeAll,
+	}
 	attribute := query.Field{Scope: query.OwnAttribute, Key: values["key"]}
 	return map[string]sqlbuild.Statement{
 		"demo_differences_logs": Differences(Difference{
-			Source: query.Logs, Selected: Selection{Window: w, Filter: service}, Other: Selection{Window: w}, SelectedShare: 1, OtherShare: 1, Limit: 100,
+			Source: query.Logs, Selected: Selection{Window: w, Filter: service}, Other: Selection{Window: w}, SelectedShare: 1, OtherShare: 1,
+			Limit: 100,
 		}, 100, 1000),
 		"demo_differences_sessions": Differences(Difference{
 			Source: query.Sessions, Selected: Selection{Window: w, Filter: match(query.Builtin, "has_error", query.OpEqual, "true")},
 			Other: Selection{Window: w}, SelectedShare: 1, OtherShare: 1, Limit: 100,
 		}, 100, 1000),
-		"demo_gauges": GaugeChanges(ChangeSeries{Window: query.Window{Start: w.Start.Truncate(time.Minute), End: w.End}, Bucket: time.Minute, Limit: 100},
+		"demo_gauges": GaugeChanges(ChangeSeries{
+			Window: query.Window{Start: w.Start.Truncate(time.Minute), End: w.End}, Bucket: time.Minute,
+			Limit: 100,
+		},
 			[]string{"redis.memory.used", "kafka.consumer_group.lag"}),
-		"demo_agent_tools":        AgentTools(w, agents, ""),
-		"demo_agent_failures":     AgentToolFailures(w, AgentFilters{Services: agents.Services}, nil),
-		"demo_agent_sessions":     AgentSessions(AgentSessionSearch{Window: w, Filters: agents, SortBy: "cost", Limit: 21}),
-		"demo_attribute_keys":     ListAttributeKeys(AttributeKeyList{Window: w, Signal: "traces", Limit: 500}),
-		"demo_attribute_values":   AttributeValues(AttributeValueList{Source: query.Traces, Slice: w, Field: &attribute, MaxRows: 100_000, MaxDistinct: 100}),
-		"demo_attribute_rollup":   RolledUpValues(AttributeValueList{Source: query.Traces, Slice: w, Field: &query.Field{Key: "service.version"}, MaxDistinct: 100}),
-		"demo_error_groups":       ErrorGroups(w, failed, "count", 0, 21),
-		"demo_error_points":       ErrorPoints(w, failed, 5*time.Minute),
-		"demo_error_samples":      ErrorSamples(w, failed, 5),
-		"demo_error_split":        ErrorSplit(w, failed),
-		"demo_error_versions":     ErrorVersions(w, failed, 100),
-		"demo_funnel":             FunnelCounts(funnel),
-		"demo_funnel_groups":      FunnelCounts(grouped),
-		"demo_funnel_leavers":     FunnelLeavers(Funnel{Window: w, Steps: []Step{event, page}, KeyBy: query.ByPerson, Within: time.Hour}),
-		"demo_metrics":            ListMetrics(MetricList{Window: w, ServiceName: is("service"), Limit: 50}),
-		"demo_services":           ListServices(ServiceList{Window: w, DeploymentEnvironment: is("environment"), Limit: 21}),
-		"demo_log_facets":         LogFacets(w, query.And(service, match(query.Builtin, "body", query.OpContains, "order")), query.AllRollups()),
-		"demo_log_sample":         LogSample([]query.Window{w}, service, 1024, 1, 1_000_000),
-		"demo_log_shapes":         LogShapes(w, service, 1024, 1_000_000),
-		"demo_matching_traces":    MatchingTraces(w, service, 100_000),
-		"demo_path_nodes":         PathNodes(paths),
-		"demo_event_names":        ListProductEventNames(ProductEventNameList{Window: w, Limit: 50, Events: ProductEventFilters{Kind: new("custom")}}),
-		"demo_logs":               SearchLogs(LogSearch{Window: w, Limit: 50, Filter: service}),
-		"demo_product_events":     SearchProductEvents(ProductEventSearch{Window: w, Limit: 50, Filters: ProductEventFilters{Names: []string{values["one"]}}}),
-		"demo_sessions":           SearchSessions(SessionSearch{Window: w, Limit: 50, Filters: SessionFilters{Events: &SessionEventFilters{MinStatus: new(int32(200))}}}),
+		"demo_agent_tools":    AgentTools(w, agents, ""),
+		"demo_agent_failures": AgentToolFailures(w, AgentFilters{Services: agents.Services}, nil),
+		"demo_agent_sessions": AgentSessions(AgentSessionSearch{Window: w, Filters: agents, SortBy: "cost", Limit: 21}),
+		"demo_attribute_keys": ListAttributeKeys(AttributeKeyList{Window: w, Signal: "traces", Limit: 500}),
+		"demo_attribute_values": AttributeValues(AttributeValueList{
+			Source: query.Traces, Slice: w, Field: &attribute, MaxRows: 100_000,
+			MaxDistinct: 100,
+		}),
+		"demo_attribute_rollup": RolledUpValues(AttributeValueList{
+			Source: query.Traces, Slice: w, Field: &query.Field{Key: "service.version"},
+			MaxDistinct: 100,
+		}),
+		"demo_error_groups":    ErrorGroups(w, failed, "count", 0, 21),
+		"demo_error_points":    ErrorPoints(w, failed, 5*time.Minute),
+		"demo_error_samples":   ErrorSamples(w, failed, 5),
+		"demo_error_split":     ErrorSplit(w, failed),
+		"demo_error_versions":  ErrorVersions(w, failed, 100),
+		"demo_funnel":          FunnelCounts(funnel),
+		"demo_funnel_groups":   FunnelCounts(grouped),
+		"demo_funnel_leavers":  FunnelLeavers(Funnel{Window: w, Steps: []Step{event, page}, KeyBy: query.ByPerson, Within: time.Hour}),
+		"demo_metrics":         ListMetrics(MetricList{Window: w, ServiceName: is("service"), Limit: 50}),
+		"demo_services":        ListServices(ServiceList{Window: w, DeploymentEnvironment: is("environment"), Limit: 21}),
+		"demo_log_facets":      LogFacets(w, query.And(service, match(query.Builtin, "body", query.OpContains, "order")), query.AllRollups()),
+		"demo_log_sample":      LogSample([]query.Window{w}, service, 1024, 1, 1_000_000),
+		"demo_log_shapes":      LogShapes(w, service, 1024, 1_000_000),
+		"demo_matching_traces": MatchingTraces(w, service, 100_000),
+		"demo_path_nodes":      PathNodes(paths),
+		"demo_event_names": ListProductEventNames(ProductEventNameList{
+			Window: w, Limit: 50,
+			Events: ProductEventFilters{Kind: new("custom")},
+		}),
+		"demo_logs": SearchLogs(LogSearch{Window: w, Limit: 50, Filter: service}),
+		"demo_product_events": SearchProductEvents(ProductEventSearch{
+			Window: w, Limit: 50,
+			Filters: ProductEventFilters{Names: []string{values["one"]}},
+		}),
+		"demo_sessions": SearchSessions(SessionSearch{
+			Window: w, Limit: 50,
+			Filters: SessionFilters{Events: &SessionEventFilters{MinStatus: new(int32(200))}},
+		}),
 		"demo_session_facets":     SessionFacets(w, SessionFilters{}),
 		"demo_session_manifest":   SessionManifest(ChunkRange{SessionID: values["session_id"], To: 100, Limit: 100}),
 		"demo_session_timeline":   SessionTimeline(Timeline{SessionID: values["session_id"], Types: []string{"network"}, Limit: 100}),
@@ -104,8 +126,9 @@ func demoCases(w query.Window, values map[string]string) map[string]sqlbuild.Sta
 		"demo_spans":              SearchSpans(SpanSearch{Window: w, Limit: 50, Filter: service, Columns: []query.Field{{Key: "span.kind"}}}),
 		"demo_spans_longest":      SearchSpans(SpanSearch{Window: w, Limit: 50, ByDuration: true}),
 		"demo_duration_horizon":   DurationHorizon(SpanSearch{Window: w, Limit: 50}),
-		"demo_trace_facets":       TraceFacets(w, query.And(service, match(query.Builtin, "span.kind", query.OpEqual, "Server")), query.AllRollups()),
-		"demo_trace_skeleton":     TraceSkeleton(Skeleton{TraceID: values["trace_id"], Window: w, Limit: 5001, ErrorsOnly: true}),
+		"demo_trace_facets": TraceFacets(w, query.And(service, match(query.Builtin, "span.kind", query.OpEqual, "Server")),
+			query.AllRollups()),
+		"demo_trace_skeleton": TraceSkeleton(Skeleton{TraceID: values["trace_id"], Window: w, Limit: 5001, ErrorsOnly: true}),
 	}
 }
 
@@ -122,21 +145,29 @@ func demoValues(t *testing.T, bed *shardtest.Bed) map[string]string {
 		AND TraceId NOT IN (SELECT TraceId FROM spans WHERE SpanAttributes['session.id'] != '' OR ResourceAttributes['session.id'] != '')
 		ORDER BY TraceId LIMIT 1`
 	for names, sql := range map[string]string{
-		"trace_id trace traces trace_ids":      "SELECT TraceId" + trace,
-		"span_id span_ids":                     "SELECT SpanId" + trace,
-		"at":                                   "SELECT toUnixTimestamp64Nano(Timestamp)" + trace,
-		"fingerprint fingerprints":             "SELECT FingerprintHash" + trace,
-		"session_id session_ids":               "SELECT SessionId FROM session_events WHERE TraceId != '' AND SessionId IN (SELECT SessionId FROM session_replay_events WHERE ChunkSeq >= 3) GROUP BY SessionId ORDER BY count() DESC, SessionId LIMIT 1",
-		"session_trace":                        "SELECT TraceId FROM session_events WHERE TraceId != '' ORDER BY TraceId LIMIT 1",
-		"session":                              "SELECT SpanAttributes['gen_ai.conversation.id'] AS s FROM spans WHERE s != '' GROUP BY s ORDER BY count() DESC, s LIMIT 1",
-		"tools":                                "SELECT SpanAttributes['gen_ai.tool.name'] AS s FROM spans WHERE s != '' GROUP BY s ORDER BY countIf(HasError) DESC, s LIMIT 1",
-		"metric_name metric":                   "SELECT MetricName FROM metrics_histogram GROUP BY MetricName ORDER BY count() DESC, MetricName LIMIT 1",
-		"gauge":                                "SELECT MetricName FROM metrics_gauge WHERE ServiceName = 'checkout' GROUP BY MetricName ORDER BY count() DESC, MetricName LIMIT 1",
-		"step_name one names":                  "SELECT Name FROM product_events GROUP BY Name ORDER BY count() DESC, Name LIMIT 1",
-		"step_path path":                       "SELECT PagePath FROM product_events WHERE PagePath != '' GROUP BY PagePath ORDER BY count() DESC, PagePath LIMIT 1",
-		"step_host host":                       "SELECT Host FROM product_events WHERE PagePath != '' GROUP BY Host ORDER BY count() DESC, Host LIMIT 1",
-		"operation":                            "SELECT SpanName FROM spans GROUP BY SpanName ORDER BY count() DESC, SpanName LIMIT 1",
-		"key key_of_attribute group_attribute": "SELECT arrayJoin(mapKeys(SpanAttributes)) AS k FROM spans WHERE ServiceName = 'checkout' GROUP BY k ORDER BY count() DESC, k LIMIT 1",
+		"trace_id trace traces trace_ids": "SELECT TraceId" + trace,
+		"span_id span_ids":                "SELECT SpanId" + trace,
+		"at":                              "SELECT toUnixTimestamp64Nano(Timestamp)" + trace,
+		"fingerprint fingerprints":        "SELECT FingerprintHash" + trace,
+		"session_id session_ids": "SELECT SessionId FROM session_events WHERE TraceId != '' AND SessionId IN (SELECT SessionId " +
+			"FROM session_replay_events WHERE ChunkSeq >= 3) GROUP BY SessionId ORDER BY count() DESC, SessionId LIMIT 1",
+		"session_trace": "SELECT TraceId FROM session_events WHERE TraceId != '' ORDER BY TraceId LIMIT 1",
+		"session": "SELECT SpanAttributes['gen_ai.conversation.id'] AS s FROM spans WHERE s != '' GROUP BY s " +
+			"ORDER BY count() DESC, s LIMIT 1",
+		"tools": "SELECT SpanAttributes['gen_ai.tool.name'] AS s FROM spans WHERE s != '' GROUP BY s ORDER BY " +
+			"countIf(HasError) DESC, s LIMIT 1",
+		"metric_name metric": "SELECT MetricName FROM metrics_histogram GROUP BY MetricName ORDER BY count() DESC, " +
+			"MetricName LIMIT 1",
+		"gauge": "SELECT MetricName FROM metrics_gauge WHERE ServiceName = 'checkout' GROUP BY MetricName ORDER " +
+			"BY count() DESC, MetricName LIMIT 1",
+		"step_name one names": "SELECT Name FROM product_events GROUP BY Name ORDER BY count() DESC, Name LIMIT 1",
+		"step_path path": "SELECT PagePath FROM product_events WHERE PagePath != '' GROUP BY PagePath ORDER BY count() " +
+			"DESC, PagePath LIMIT 1",
+		"step_host host": "SELECT Host FROM product_events WHERE PagePath != '' GROUP BY Host ORDER BY count() DESC, " +
+			"Host LIMIT 1",
+		"operation": "SELECT SpanName FROM spans GROUP BY SpanName ORDER BY count() DESC, SpanName LIMIT 1",
+		"key key_of_attribute group_attribute": "SELECT arrayJoin(mapKeys(SpanAttributes)) AS k FROM spans WHERE ServiceName = 'checkout' " +
+			"GROUP BY k ORDER BY count() DESC, k LIMIT 1",
 	} {
 		var out bytes.Buffer
 		if err := bed.RawQuery(t.Context(), plainly.ReplaceAllString(sql, "FROM plain.$1"), "TSVRaw", &out); err != nil || out.Len() == 0 {

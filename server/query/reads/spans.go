@@ -71,7 +71,8 @@ func SearchSpans(s SpanSearch) sqlbuild.Statement {
 		key, order = "(DurationNano, Timestamp, TraceId, SpanId)", "DurationNano DESC, Timestamp DESC"
 	}
 	if k := s.Before; k != nil {
-		at := b.Time("before_start", k.Start) + ", " + b.Bind("before_trace", "String", k.TraceID) + ", " + b.Bind("before_span", "String", k.SpanID)
+		at := b.Time("before_start", k.Start) + ", " + b.Bind("before_trace", "String", k.TraceID) + ", " +
+			b.Bind("before_span", "String", k.SpanID)
 		if s.ByDuration {
 			at = b.Bind("before_duration", "UInt64", k.Duration) + ", " + at
 		}

@@ -47,7 +47,10 @@ func fill(t *testing.T, w *warehouse.Warehouse, org principal.OrgID) {
 }
 
 func lastHour() *svcv2.TimeRange {
-	return &svcv2.TimeRange{Type: "absolute", StartTime: timestamppb.New(hour().Add(-time.Hour)), EndTime: timestamppb.New(hour().Add(-time.Nanosecond))}
+	return &svcv2.TimeRange{
+		Type: "absolute", StartTime: timestamppb.New(hour().Add(-time.Hour)),
+		EndTime: timestamppb.New(hour().Add(-time.Nanosecond)),
+	}
 }
 
 func draftOf(aggregation, where string, groups ...string) *svcv2.QueryDraft {
@@ -58,11 +61,17 @@ func widgetOf(visual, shape string, drafts ...*svcv2.QueryDraft) *svcv2.Widget {
 	for i, d := range drafts {
 		d.Name = string(rune('A' + i))
 	}
-	return &svcv2.Widget{Id: "w", Visualization: visual, Display: &svcv2.WidgetDisplay{}, DataSource: &svcv2.WidgetDataSource{Kind: "query", ResultShape: &shape, Queries: drafts}}
+	return &svcv2.Widget{
+		Id: "w", Visualization: visual, Display: &svcv2.WidgetDisplay{},
+		DataSource: &svcv2.WidgetDataSource{Kind: "query", ResultShape: &shape, Queries: drafts},
+	}
 }
 
 func sqlOf(visual, display, sql string) *svcv2.Widget {
-	return &svcv2.Widget{Id: "w", Visualization: visual, Display: &svcv2.WidgetDisplay{}, DataSource: &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: &sql, DisplayType: &display}}
+	return &svcv2.Widget{
+		Id: "w", Visualization: visual, Display: &svcv2.WidgetDisplay{},
+		DataSource: &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: &sql, DisplayType: &display},
+	}
 }
 
 type reader struct {
@@ -129,7 +138,10 @@ func TestKinds(t *testing.T) {
 	}
 
 	// The value covers the whole window in every shape, not its buckets.
-	for aggregation, want := range map[string]float64{"count": 40, "max_duration": 30, "min_duration": 1, "avg_duration": 13, "count_distinct": 40, "error_rate": 11.0 / 40} {
+	for aggregation, want := range map[string]float64{
+		"count": 40, "max_duration": 30, "min_duration": 1, "avg_duration": 13,
+		"count_distinct": 40, "error_rate": 11.0 / 40,
+	} {
 		for _, shape := range []string{"timeseries", "breakdown"} {
 			w := widgetOf("gauge", shape, draftOf(aggregation, ""))
 			if aggregation == "count_distinct" {
@@ -150,18 +162,23 @@ func TestKinds(t *testing.T) {
 
 	// cart sent nothing after the first ten minutes of the hour.
 	halfHour := func(q *Request) {
-		q.Override = &svcv2.TimeRange{Type: "absolute", StartTime: timestamppb.New(hour().Add(-30 * time.Minute)), EndTime: timestamppb.New(hour())}
+		q.Override = &svcv2.TimeRange{
+			Type: "absolute", StartTime: timestamppb.New(hour().Add(-30 * time.Minute)),
+			EndTime: timestamppb.New(hour()),
+		}
 	}
 	for _, shape := range []string{"timeseries", "breakdown"} {
 		silent := widgetOf("stat", shape, draftOf("count", "service.name = cart"))
 		silent.DataSource.Comparison = &svcv2.QueryComparison{Mode: new("previous_period")}
-		if v := r.data(silent, halfHour).GetValue(); v.Value == nil || v.GetValue() != 0 || v.GetPrevious() != 10 || v.GetPercentChange() != -100 {
+		if v := r.data(silent, halfHour).GetValue(); v.Value == nil || v.GetValue() != 0 || v.GetPrevious() != 10 ||
+			v.GetPercentChange() != -100 {
 			t.Errorf("silent, as %s: %v", shape, v)
 		}
 	}
 	fell := widgetOf("chart", "timeseries", draftOf("count", "service.name = cart"))
 	fell.DataSource.Comparison = &svcv2.QueryComparison{Mode: new("previous_period")}
-	if d := r.data(fell, halfHour, func(q *Request) { q.Fallback = true }); d.GetRangeSource() != "override" || len(d.GetTimeseries().GetSeries()) != 1 || len(d.GetTimeseries().GetSeries()[0].GetPreviousPoints()) == 0 {
+	if d := r.data(fell, halfHour, func(q *Request) { q.Fallback = true }); d.GetRangeSource() != "override" ||
+		len(d.GetTimeseries().GetSeries()) != 1 || len(d.GetTimeseries().GetSeries()[0].GetPreviousPoints()) == 0 {
 		t.Errorf("a chart of what fell silent: %v", d)
 	}
 
@@ -192,7 +209,8 @@ func TestKinds(t *testing.T) {
 	if b := r.data(sorted).GetBreakdown(); len(b.GetRows()) != 1 || b.GetRows()[0].GetName() != "cart" {
 		t.Errorf("sorted: %v", b)
 	}
-	table := r.data(widgetOf("table", "breakdown", draftOf("count", "", "service.name"), draftOf("max_duration", "", "service.name"))).GetTable()
+	table := r.data(widgetOf("table", "breakdown", draftOf("count", "", "service.name"),
+		draftOf("max_duration", "", "service.name"))).GetTable()
 	if got := fmt.Sprint(table.GetRows()[0].AsSlice(), len(table.GetColumns())); got != "[checkout 30 30 30] 4" {
 		t.Errorf("table: %s", got)
 	}
@@ -205,17 +223,20 @@ func TestKinds(t *testing.T) {
 		t.Errorf("heatmap: %g", total)
 	}
 	total = 0
-	for _, b := range r.data(sqlOf("histogram", "histogram", "SELECT DurationNano / 1e6 AS value FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp)")).GetHistogram().GetBuckets() {
+	for _, b := range r.data(sqlOf("histogram", "histogram", "SELECT DurationNano / 1e6 AS value FROM spans WHERE $__orgFilter AND "+
+		"$__timeFilter(Timestamp)")).GetHistogram().GetBuckets() {
 		total += b.GetCount()
 	}
 	if total != 40 {
 		t.Errorf("histogram: %g", total)
 	}
-	lines := r.data(sqlOf("chart", "line", "SELECT $__timeGroup(Timestamp) AS bucket, ServiceName, count() AS n FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY 1, 2")).GetTimeseries()
+	lines := r.data(sqlOf("chart", "line", "SELECT $__timeGroup(Timestamp) AS bucket, ServiceName, count() AS n FROM spans WHERE "+
+		"$__orgFilter AND $__timeFilter(Timestamp) GROUP BY 1, 2")).GetTimeseries()
 	if len(lines.GetSeries()) != 2 || lines.GetSeries()[1].GetName() != "checkout" || lines.GetBucketSeconds() != 300 {
 		t.Errorf("lines: %v", lines)
 	}
-	pie := r.data(sqlOf("pie", "pie", "SELECT ServiceName AS name, count() AS n FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) GROUP BY 1 ORDER BY 2")).GetBreakdown()
+	pie := r.data(sqlOf("pie", "pie", "SELECT ServiceName AS name, count() AS n FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) "+
+		"GROUP BY 1 ORDER BY 2")).GetBreakdown()
 	if len(pie.GetRows()) != 2 || pie.GetRows()[1].GetValues()[0].GetValue() != 30 {
 		t.Errorf("pie: %v", pie)
 	}
@@ -246,7 +267,8 @@ func TestList(t *testing.T) {
 		t.Errorf("of a month: %v", d)
 	}
 	// Groups without a filter are read for one day.
-	if d := r.data(widgetOf("pie", "breakdown", draftOf("count", "", "service.name")), month); d.GetNarrowedToSeconds() != 24*3600 || len(d.GetBreakdown().GetRows()) != 2 {
+	if d := r.data(widgetOf("pie", "breakdown", draftOf("count", "", "service.name")), month); d.GetNarrowedToSeconds() != 24*3600 ||
+		len(d.GetBreakdown().GetRows()) != 2 {
 		t.Errorf("groups of a month: %v", d)
 	}
 }
@@ -255,14 +277,18 @@ func TestList(t *testing.T) {
 func TestFallback(t *testing.T) {
 	r := newReader(t, "org_widgets_fallback")
 	short := func(q *Request) {
-		q.Override = &svcv2.TimeRange{Type: "absolute", StartTime: timestamppb.New(hour().Add(-time.Second)), EndTime: timestamppb.New(hour().Add(-time.Nanosecond))}
+		q.Override = &svcv2.TimeRange{
+			Type: "absolute", StartTime: timestamppb.New(hour().Add(-time.Second)),
+			EndTime: timestamppb.New(hour().Add(-time.Nanosecond)),
+		}
 	}
 	chart := widgetOf("chart", "timeseries", draftOf("avg_duration", "service.name = checkout"))
 	if d := r.data(chart, short); len(d.GetTimeseries().GetSeries()) != 0 || d.GetRangeSource() != "override" {
 		t.Errorf("without: %v", d)
 	}
 	d := r.data(chart, short, func(q *Request) { q.Fallback = true })
-	if len(d.GetTimeseries().GetSeries()) != 1 || d.GetRangeSource() != "fallback" || d.GetEndTime().AsTime().Sub(d.GetStartTime().AsTime()) != 24*time.Hour {
+	if len(d.GetTimeseries().GetSeries()) != 1 || d.GetRangeSource() != "fallback" ||
+		d.GetEndTime().AsTime().Sub(d.GetStartTime().AsTime()) != 24*time.Hour {
 		t.Errorf("with: %v", d)
 	}
 	nobody := widgetOf("chart", "timeseries", draftOf("avg_duration", "service.name = nobody"))
@@ -275,33 +301,43 @@ func TestFallback(t *testing.T) {
 // all rows of the caller's organization.
 func TestVariablesStayInside(t *testing.T) {
 	mine, theirs := newReader(t, "org_widgets_mine"), newReader(t, "org_widgets_theirs")
-	variables := []*svcv2.DashboardVariable{{Name: "s", Type: "query", IncludeAll: new(true), Source: &svcv2.VariableSource{Kind: "facet", Facet: new("service")}}}
+	variables := []*svcv2.DashboardVariable{{
+		Name: "s", Type: "query", IncludeAll: new(true),
+		Source: &svcv2.VariableSource{Kind: "facet", Facet: new("service")},
+	}}
 	set := func(v string) func(*Request) {
 		return func(q *Request) { q.Variables, q.Values = variables, map[string]string{"s": v} }
 	}
 	widgets := map[string]*svcv2.Widget{
-		"filter": widgetOf("stat", "timeseries", draftOf("count", "service.name = $s")), "quoted filter": widgetOf("stat", "timeseries", draftOf("count", `service.name = "$s"`)),
-		"statement": sqlOf("stat", "stat", "SELECT count() AS value FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND ServiceName IN ($s)"),
+		"filter":        widgetOf("stat", "timeseries", draftOf("count", "service.name = $s")),
+		"quoted filter": widgetOf("stat", "timeseries", draftOf("count", `service.name = "$s"`)),
+		"statement": sqlOf("stat", "stat", "SELECT count() AS value FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND "+
+			"ServiceName IN ($s)"),
 	}
 	for name, w := range widgets {
 		mine.number(name, w, 30, set("checkout"))
 		mine.number(name+" of all", w, 40, set(All))
 		for _, value := range []string{
-			"x') OR 1 = 1 --", "x' OR '1' = '1", `x" OR service.name != "`, `x\`, `\' OR 1=1 --`, "x') UNION ALL SELECT count() FROM spans --", "$__orgFilter", "x'); DROP TABLE spans", "{org:String}",
+			"x') OR 1 = 1 --", "x' OR '1' = '1", `x" OR service.name != "`, `x\`, `\' OR 1=1 --`, "x') UNION ALL SELECT count() FROM spans --",
+			"$__orgFilter", "x'); DROP TABLE spans", "{org:String}",
 			"') OR OrgId = 'org_widgets_theirs' --", `\`, "'", "", `x" OR attr.k contains "`,
 		} {
 			mine.number(name+" with "+value, w, 0, set(value))
 		}
 	}
 	// The other organization has its own rows in every read.
-	if rows := mine.data(widgetOf("table", "breakdown", draftOf("count", "", "attr.k"))).GetTable().GetRows(); len(rows) != 1 || rows[0].GetValues()[0].GetStringValue() != "org_widgets_mine-" {
+	if rows := mine.data(widgetOf("table", "breakdown", draftOf("count", "", "attr.k"))).GetTable().GetRows(); len(rows) != 1 ||
+		rows[0].GetValues()[0].GetStringValue() != "org_widgets_mine-" {
 		t.Errorf("groups: %v", rows)
 	}
 	if d := theirs.data(sqlOf("table", "table", "SELECT DISTINCT SpanAttributes['k'] AS k FROM spans WHERE $__orgFilter")).GetTable(); len(d.GetRows()) != 1 ||
 		!strings.HasPrefix(d.GetRows()[0].GetValues()[0].GetStringValue(), "org_widgets_theirs") {
 		t.Errorf("statement: %v", d)
 	}
-	options, err := mine.r.Options(t.Context(), mine.org, &svcv2.DashboardVariable{Name: "k", Type: "query", Source: &svcv2.VariableSource{Kind: "attribute", Scope: new("span"), AttributeKey: new("k")}}, mustWindow(t), "")
+	options, err := mine.r.Options(t.Context(), mine.org, &svcv2.DashboardVariable{
+		Name: "k", Type: "query",
+		Source: &svcv2.VariableSource{Kind: "attribute", Scope: new("span"), AttributeKey: new("k")},
+	}, mustWindow(t), "")
 	if err != nil || len(options) != 1 || options[0].GetValue() != "org_widgets_mine-" {
 		t.Errorf("options: %v %v", options, err)
 	}
@@ -334,8 +370,9 @@ func TestBadWidgets(t *testing.T) {
 	havingText.DataSource.Queries[0].Having = new("often")
 	params, _ := structpb.NewStruct(map[string]any{"sql": "SELECT 1 FROM system.tables WHERE $__orgFilter"})
 	for field, w := range map[string]*svcv2.Widget{
-		"queries[0].where_clause": widgetOf("chart", "timeseries", draftOf("count", "service.name = (")), "queries[0].aggregation": widgetOf("chart", "timeseries", draftOf("median", "")),
-		"formulas[0].expression": formula, "queries[0].having": havingText,
+		"queries[0].where_clause": widgetOf("chart", "timeseries", draftOf("count", "service.name = (")),
+		"queries[0].aggregation":  widgetOf("chart", "timeseries", draftOf("median", "")),
+		"formulas[0].expression":  formula, "queries[0].having": havingText,
 		"sql": {Visualization: "table", DataSource: &svcv2.WidgetDataSource{Kind: "route", Params: params}},
 	} {
 		_, err := r.r.Data(t.Context(), r.org, Request{Widget: w, Override: lastHour()})

@@ -217,7 +217,10 @@ func interval(text string) (time.Duration, bool) {
 // Query converts a draft that stands outside of a dashboard, where no variables are. A reference to a variable is an error.
 func Query(path string, d *svcv2.QueryDraft) (query.Query, error) {
 	if name := UnknownVariable(d.GetWhereClause(), nil); name != "" {
-		return query.Query{}, &query.Invalid{Field: path + ".where_clause", Message: fmt.Sprintf("refers to the variable $%s, which does not exist here", name)}
+		return query.Query{}, &query.Invalid{
+			Field:   path + ".where_clause",
+			Message: fmt.Sprintf("refers to the variable $%s, which does not exist here", name),
+		}
 	}
 	j := &job{source: &svcv2.WidgetDataSource{}, out: &svcv2.WidgetData{}}
 	return j.draft(path, d)

@@ -93,21 +93,49 @@ func TestInspect(t *testing.T) {
 		{"empty groups", widget("number", "count", "attr.k"), chart(series("(none)", nil, 1, 2)), Broken, []string{flagGrouping}},
 		{"no groups", count, groups(1, 2), Broken, []string{flagBreakdown}},
 		{"one of many", widget("number", "count", "attr.k"), groups(1000, 1, 1), Suspicious, []string{flagDominates}},
-		{"empty groups of two fields", widget("number", "count", "attr.k", "attr.l"), chart(series("(none) · (none)", nil, 1, 2)), Broken, []string{flagGrouping}},
-		{"empty groups of two queries", widget("number", "count", "attr.k", "attr.l"), chart(series("A: (none) · (none)", nil, 1, 2)), Broken, []string{flagGrouping}},
+		{
+			"empty groups of two fields", widget("number", "count", "attr.k", "attr.l"), chart(series("(none) · (none)", nil, 1, 2)), Broken,
+			[]string{flagGrouping},
+		},
+		{
+			"empty groups of two queries", widget("number", "count", "attr.k", "attr.l"), chart(series("A: (none) · (none)", nil, 1, 2)), Broken,
+			[]string{flagGrouping},
+		},
 		{"one field is there", widget("number", "count", "attr.k", "attr.l"), chart(series("(none) · x", nil, 1, 2)), Healthy, nil},
-		{"empty groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), table([]any{"(none)", 3.0}), Broken, []string{flagGrouping}},
-		{"empty groups in a table, by two", shaped(widget("number", "count", "attr.k", "attr.l"), "breakdown"), table([]any{"(none) · (none)", 3.0}), Broken, []string{flagGrouping}},
-		{"groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), table([]any{"(none)", 3.0}, []any{"x", 3.0}), Healthy, nil},
+		{
+			"empty groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), table([]any{"(none)", 3.0}), Broken,
+			[]string{flagGrouping},
+		},
+		{
+			"empty groups in a table, by two", shaped(widget("number", "count", "attr.k", "attr.l"), "breakdown"),
+			table([]any{"(none) · (none)", 3.0}), Broken,
+			[]string{flagGrouping},
+		},
+		{
+			"groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), table([]any{"(none)", 3.0}, []any{"x", 3.0}), Healthy,
+			nil,
+		},
 		{"empty groups in a heatmap", widget("number", "count", "attr.k"), heat("2026-01-31T12:00:00Z|(none)"), Broken, []string{flagGrouping}},
 		{"empty groups as cells", shaped(widget("number", "count", "attr.k"), "breakdown"), heat("(none)|A"), Broken, []string{flagGrouping}},
-		{"empty groups of two as cells", shaped(widget("number", "count", "attr.k", "attr.l"), "breakdown"), heat("(none)|(none)"), Broken, []string{flagGrouping}},
+		{
+			"empty groups of two as cells", shaped(widget("number", "count", "attr.k", "attr.l"), "breakdown"), heat("(none)|(none)"), Broken,
+			[]string{flagGrouping},
+		},
 		{"groups as cells", shaped(widget("number", "count", "attr.k", "attr.l"), "breakdown"), heat("(none)|(none)", "(none)|x"), Healthy, nil},
-		{"too many", widget("number", "count", "attr.k"), with(chart(series("a", nil, 1, 2), series("b", nil, 2, 1)), cut), Suspicious, []string{flagCardinality}},
+		{
+			"too many", widget("number", "count", "attr.k"), with(chart(series("a", nil, 1, 2), series("b", nil, 2, 1)), cut), Suspicious,
+			[]string{flagCardinality},
+		},
 		{"as many as asked for", limited, with(chart(series("a", nil, 1, 2), series("b", nil, 2, 1)), cut), Healthy, nil},
 		{"the largest groups", widget("number", "count", "attr.k"), with(groups(3, 2), cut), Healthy, nil},
-		{"the largest groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), with(table([]any{"x", 3.0}), cut), Healthy, nil},
-		{"warnings", count, with(chart(series("A", nil, 1, 2)), func(d *svcv2.WidgetData) { d.Warnings = []string{"odd"} }), Suspicious, []string{flagWarnings}},
+		{
+			"the largest groups in a table", shaped(widget("number", "count", "attr.k"), "breakdown"), with(table([]any{"x", 3.0}), cut), Healthy,
+			nil,
+		},
+		{
+			"warnings", count, with(chart(series("A", nil, 1, 2)), func(d *svcv2.WidgetData) { d.Warnings = []string{"odd"} }), Suspicious,
+			[]string{flagWarnings},
+		},
 		{"no metric", count, with(chart(), func(d *svcv2.WidgetData) {
 			d.Warnings = []string{`No data points of the metric "x" were received in this window.`}
 		}), Broken, []string{flagMetric, flagEmpty}},

@@ -68,7 +68,10 @@ func (r *Resolver) Options(
 		return out, nil
 	}
 	source, f := field(v.GetSource())
-	list := reads.AttributeValueList{Source: source, Slice: w, Field: &f, Search: search, MaxRows: optionRows, MaxDistinct: limits.VariableValues}
+	list := reads.AttributeValueList{
+		Source: source, Slice: w, Field: &f, Search: search, MaxRows: optionRows,
+		MaxDistinct: limits.VariableValues,
+	}
 	statement := reads.AttributeValues
 	if query.RollupColumn(source, f) != "" {
 		statement = reads.RolledUpValues

@@ -27,7 +27,8 @@ func (j *job) statement(ctx context.Context) error {
 	sql, display, seconds := j.source.GetSql(), j.source.GetDisplayType(), j.source.GetGranularitySeconds()
 	if j.source.GetKind() == SourceRoute {
 		params := j.source.GetParams().GetFields()
-		sql, display, seconds = params["sql"].GetStringValue(), params["display_type"].GetStringValue(), params["granularity_seconds"].GetNumberValue()
+		sql, display, seconds = params["sql"].GetStringValue(), params["display_type"].GetStringValue(),
+			params["granularity_seconds"].GetNumberValue()
 	}
 	variables, err := j.lists(ctx, sql)
 	if err != nil {

@@ -100,7 +100,8 @@ func (i *inspection) judgeValues() {
 			i.flag(flagUnit, "%s", why)
 		}
 		if plain := i.unit() == UnitNumber || i.unit() == UnitShort; plain && dimension(unit) != "" {
-			i.flag(flagWarnings, "The values are in %s, but the widget shows them as plain numbers. Leave out the unit %s to see %s.", unit, i.unit(), unit)
+			i.flag(flagWarnings, "The values are in %s, but the widget shows them as plain numbers. Leave out the unit %s to see %s.", unit,
+				i.unit(), unit)
 		}
 	}
 }

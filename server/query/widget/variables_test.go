@@ -27,7 +27,8 @@ func someVariables() []*svcv2.DashboardVariable {
 // the value of one of these conditions.
 func TestInjection(t *testing.T) {
 	attacks := []string{
-		`x" OR service.name != "`, `x' OR has_error = true OR a = 'b`, `x) OR (service.name exists`, `\`, `\\`, `x\`, `" OR "" = "`, `a, b`, `a AND b = c`, `NOT x`, `$free`, `${free}`,
+		`x" OR service.name != "`, `x' OR has_error = true OR a = 'b`, `x) OR (service.name exists`, `\`, `\\`, `x\`, `" OR "" = "`, `a, b`,
+		`a AND b = c`, `NOT x`, `$free`, `${free}`,
 		"line\nbreak", "'", `"`, "`", `x\" OR service.name != \"y`, "in (a, b)", "exists", "", "🦊", "--", "/*", "{org:String}", "%s", "\uE001",
 	}
 	for _, clause := range []struct{ text, want string }{
@@ -192,12 +193,18 @@ func TestTransforms(t *testing.T) {
 		{&svcv2.DataTransform{SortBy: &svcv2.SortBy{Field: "value", Direction: "asc"}, Limit: &two}, "error=10 slow=30"},
 		{&svcv2.DataTransform{SortBy: &svcv2.SortBy{Field: "name", Direction: "asc"}, Limit: &two}, "error=10 none=(none)"},
 		{&svcv2.DataTransform{FieldMap: map[string]string{"copy": "value"}, Limit: &two}, "ok=90=90 error=10=10"},
-		{&svcv2.DataTransform{FieldMap: map[string]string{"copy": "value"}, SortBy: &svcv2.SortBy{Field: "copy", Direction: "asc"}, Limit: &two}, "error=10=10 slow=30=30"},
+		{
+			&svcv2.DataTransform{FieldMap: map[string]string{"copy": "value"}, SortBy: &svcv2.SortBy{Field: "copy", Direction: "asc"}, Limit: &two},
+			"error=10=10 slow=30=30",
+		},
 		{&svcv2.DataTransform{FlattenSeries: &svcv2.FlattenSeries{ValueField: "v"}}, "ok=90 error=10 slow=30"},
 		{&svcv2.DataTransform{ComputeRatio: &svcv2.ComputeRatio{NumeratorName: "error", DenominatorNames: []string{"ok", "error"}}}, "ratio=0.1"},
 		{&svcv2.DataTransform{ComputeRatio: &svcv2.ComputeRatio{NumeratorName: "error", DenominatorNames: []string{"nobody"}}}, "ratio=0"},
 		// The limit comes before the ratio: of ok and error, error is cut off.
-		{&svcv2.DataTransform{Limit: new(1.0), ComputeRatio: &svcv2.ComputeRatio{NumeratorName: "ok", DenominatorNames: []string{"ok", "error"}}}, "ratio=1"},
+		{
+			&svcv2.DataTransform{Limit: new(1.0), ComputeRatio: &svcv2.ComputeRatio{NumeratorName: "ok", DenominatorNames: []string{"ok", "error"}}},
+			"ratio=1",
+		},
 	} {
 		if f, _ := in().transformed(j, c.t); show(f) != c.want {
 			t.Errorf("%v: %s, want %s", c.t, show(f), c.want)

@@ -90,7 +90,10 @@ func TestConnErrors(t *testing.T) {
 	if err := loopback.Conn(handler()).Invoke(t.Context(), "/x", 1, 2); status.Code(err) != codes.Internal {
 		t.Errorf("arguments that are no messages: %v", err)
 	}
-	for httpStatus, want := range map[int]codes.Code{404: codes.Unimplemented, 401: codes.Unauthenticated, 403: codes.PermissionDenied, 503: codes.Unavailable, 500: codes.Unknown} {
+	for httpStatus, want := range map[int]codes.Code{
+		404: codes.Unimplemented, 401: codes.Unauthenticated, 403: codes.PermissionDenied,
+		503: codes.Unavailable, 500: codes.Unknown,
+	} {
 		plain := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "plain", httpStatus) })
 		_, err := svcv2.NewApiKeysServiceClient(loopback.Conn(plain)).GetApiKey(t.Context(), &svcv2.GetApiKeyRequest{})
 		if status.Code(err) != want {
@@ -98,7 +101,8 @@ func TestConnErrors(t *testing.T) {
 		}
 	}
 	panicking := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("x") })
-	if _, err := svcv2.NewApiKeysServiceClient(loopback.Conn(panicking)).GetApiKey(t.Context(), &svcv2.GetApiKeyRequest{}); status.Code(err) != codes.Internal {
+	if _, err := svcv2.NewApiKeysServiceClient(loopback.Conn(panicking)).GetApiKey(t.Context(),
+		&svcv2.GetApiKeyRequest{}); status.Code(err) != codes.Internal {
 		t.Errorf("a panic: %v", err)
 	}
 }

@@ -127,7 +127,8 @@ func (s *Rules) SummarizeAlertRuleChecks(
 	for _, g := range groups {
 		res.TopGroupKeys = append(res.TopGroupKeys, g.GroupKey)
 	}
-	points, err := read.All[reads.AlertCheckPointRow](ctx, s.cfg.Warehouse, org, reads.AlertCheckPoints(span, res.GetTopGroupKeys(), otherGroups))
+	points, err := read.All[reads.AlertCheckPointRow](ctx, s.cfg.Warehouse, org,
+		reads.AlertCheckPoints(span, res.GetTopGroupKeys(), otherGroups))
 	if err != nil {
 		return nil, read.Failure(ctx, err)
 	}

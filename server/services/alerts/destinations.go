@@ -170,7 +170,8 @@ func (s *Destinations) UpdateAlertDestination(
 func edited(row store.AlertDestination, req *svcv2.UpdateAlertDestinationRequest) (d *notify.Destination, secret bool, err error) {
 	if req.GetType() != row.Type {
 		return nil, false, apierr.New(apierr.AlertValidation,
-			fmt.Sprintf("`type` must be %s, the type of the destination. It cannot change; create another destination.", row.Type), apierr.Param("type"))
+			fmt.Sprintf("`type` must be %s, the type of the destination. It cannot change; create another destination.", row.Type),
+			apierr.Param("type"))
 	}
 	stored, err := notify.Stored(row)
 	if err != nil {

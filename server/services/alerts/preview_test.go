@@ -39,7 +39,10 @@ func TestPreviewEqualsWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = st.Close() }()
-	created, err := st.CreateOrganization(ctx, store.NewOrganization{Name: "Preview", Admin: &store.NewUser{Email: "a@example.com", Name: "A"}})
+	created, err := st.CreateOrganization(ctx, store.NewOrganization{
+		Name:  "Preview",
+		Admin: &store.NewUser{Email: "a@example.com", Name: "A"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +136,8 @@ func compare(t *testing.T, r *store.AlertRule, checks []alerting.Check, p *svcv2
 	}
 	var worker, preview, incidents, fires []string
 	for _, c := range checks {
-		worker = append(worker, fmt.Sprintf("%s %s %s %s %s %.6g", c.At.Format("15:04"), c.GroupKey, c.Status, c.SkipReason, number(c.ObservedValue), c.SampleCount))
+		worker = append(worker, fmt.Sprintf("%s %s %s %s %s %.6g", c.At.Format("15:04"), c.GroupKey, c.Status, c.SkipReason,
+			number(c.ObservedValue), c.SampleCount))
 		if c.Status == alerting.Breached {
 			breached++
 		}
@@ -186,7 +190,8 @@ func requestOf(t *testing.T, r *store.AlertRule) *svcv2.CreateAlertRuleRequest {
 		t.Fatal(err)
 	}
 	return &svcv2.CreateAlertRuleRequest{
-		Name: m.GetName(), Severity: m.GetSeverity(), ServiceNames: m.GetServiceNames(), Environments: m.GetEnvironments(), GroupBy: m.GetGroupBy(),
+		Name: m.GetName(), Severity: m.GetSeverity(), ServiceNames: m.GetServiceNames(), Environments: m.GetEnvironments(),
+		GroupBy:    m.GetGroupBy(),
 		SignalType: m.GetSignalType(), Comparator: m.GetComparator(), Threshold: new(m.GetThreshold()), WindowMinutes: m.GetWindowMinutes(),
 		MinimumSampleCount: new(m.GetMinimumSampleCount()), ConsecutiveBreachesRequired: new(m.GetConsecutiveBreachesRequired()),
 		ConsecutiveHealthyRequired: new(m.GetConsecutiveHealthyRequired()), ApdexThresholdMs: m.ApdexThresholdMs,
@@ -202,7 +207,10 @@ func insert(t *testing.T, w interface {
 }, org principal.OrgID, rnd *rand.Rand, end time.Time,
 ) {
 	t.Helper()
-	columns := []string{"OrgId", "Timestamp", "ServiceName", "Environment", "TraceId", "SpanId", "SpanName", "SampleRate", "HasError", "IsEntry", "DurationNano"}
+	columns := []string{
+		"OrgId", "Timestamp", "ServiceName", "Environment", "TraceId", "SpanId", "SpanName", "SampleRate", "HasError",
+		"IsEntry", "DurationNano",
+	}
 	var rows [][]any
 	for minute := end.Add(-100 * time.Minute); minute.Before(end); minute = minute.Add(time.Minute) {
 		for _, service := range []string{"web", "shop", "pay"} {
@@ -228,7 +236,8 @@ func insert(t *testing.T, w interface {
 func randomRule(rnd *rand.Rand, n int) store.AlertRule {
 	signal := []string{"error_rate", "p95_latency", "p99_latency", "apdex", "throughput", "builder_query", "raw_query"}[n%7]
 	r := store.AlertRule{
-		Name: fmt.Sprint("rule ", n), Enabled: true, Severity: "warning", SignalType: signal, Comparator: []string{"gt", "lt", "gte"}[rnd.IntN(3)],
+		Name: fmt.Sprint("rule ", n), Enabled: true, Severity: "warning", SignalType: signal,
+		Comparator: []string{"gt", "lt", "gte"}[rnd.IntN(3)],
 		Threshold: map[string]float64{
 			"error_rate": 0.3, "p95_latency": 800, "p99_latency": 1000, "apdex": 0.5, "throughput": 30, "builder_query": 20, "raw_query": 20,
 		}[signal],

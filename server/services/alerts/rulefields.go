@@ -272,5 +272,6 @@ func ruleMessage(r *store.AlertRule, c store.AlertCursor) (*svcv2.AlertRule, err
 }
 
 func unreadableRule(cause error) error {
-	return apierr.New(apierr.AlertRuleStoredConfigInvalid, "The stored alert rule cannot be read. Delete it, or ask the operator.", apierr.Cause(cause))
+	return apierr.New(apierr.AlertRuleStoredConfigInvalid, "The stored alert rule cannot be read. Delete it, or ask the operator.",
+		apierr.Cause(cause))
 }

@@ -153,7 +153,9 @@ func (s *Rules) UpdateAlertRule(ctx context.Context, req *svcv2.UpdateAlertRuleR
 	return s.changed(ctx, caller.Org, &rows[0], txid)
 }
 
-func (s *Rules) changed(ctx context.Context, org principal.OrgID, row *store.AlertRule, txid string) (*svcv2.AlertRuleMutationResponse, error) {
+func (s *Rules) changed(ctx context.Context, org principal.OrgID, row *store.AlertRule,
+	txid string,
+) (*svcv2.AlertRuleMutationResponse, error) {
 	cursor, err := s.cursor(ctx, org)
 	if err != nil {
 		return nil, err
@@ -181,9 +183,10 @@ func (s *Rules) DeleteAlertRule(ctx context.Context, req *svcv2.DeleteAlertRuleR
 	if err != nil {
 		return nil, err
 	}
-	txid, err := s.cfg.Store.DeleteAlertRule(ctx, caller.Org, id, func(r store.AlertRule, open []store.AlertIncident) ([]store.NewDelivery, error) {
-		return s.cfg.Farewell(ctx, caller.Org, r, open)
-	})
+	txid, err := s.cfg.Store.DeleteAlertRule(ctx, caller.Org, id,
+		func(r store.AlertRule, open []store.AlertIncident) ([]store.NewDelivery, error) {
+			return s.cfg.Farewell(ctx, caller.Org, r, open)
+		})
 	if err != nil {
 		return nil, ruleFailure(ctx, err)
 	}

@@ -16,7 +16,9 @@ import (
 )
 
 // ListTelegramChats lists the chats of a bot.
-func (s *Destinations) ListTelegramChats(ctx context.Context, req *svcv2.ListTelegramChatsRequest) (*svcv2.ListTelegramChatsResponse, error) {
+func (s *Destinations) ListTelegramChats(ctx context.Context,
+	req *svcv2.ListTelegramChatsRequest,
+) (*svcv2.ListTelegramChatsResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err

@@ -144,7 +144,8 @@ func mutated(row store.AlertDestination, txid string) (*svcv2.AlertDestinationMu
 	}
 	res := &svcv2.AlertDestinationMutationResponse{
 		Id: d.GetId(), Object: d.GetObject(), Name: d.GetName(), Type: d.GetType(), Enabled: d.GetEnabled(), Summary: d.GetSummary(),
-		ChannelLabel: d.ChannelLabel, ChatConnector: d.ChatConnector, ChatWorkspaceId: d.ChatWorkspaceId, MemberUserIds: d.GetMemberUserIds(), LastTestedAt: d.GetLastTestedAt(), LastTestError: d.LastTestError,
+		ChannelLabel: d.ChannelLabel, ChatConnector: d.ChatConnector, ChatWorkspaceId: d.ChatWorkspaceId, MemberUserIds: d.GetMemberUserIds(),
+		LastTestedAt: d.GetLastTestedAt(), LastTestError: d.LastTestError,
 		DisabledReason: d.DisabledReason, CreatedAt: d.GetCreatedAt(), UpdatedAt: d.GetUpdatedAt(),
 	}
 	if txid != "" {

@@ -206,7 +206,10 @@ func TestRefuses(t *testing.T) {
 	}
 	_, err := f.ListApiKeys(ctx, &svcv2.ListApiKeysRequest{Cursor: new("off_-1")})
 	wantError(t, err, apierr.ParameterInvalid, "cursor")
-	for _, id := range []string{"", "key_", "key_0", "ingk_" + strings.TrimPrefix(publicid.Encode(publicid.APIKey, uuid.New()), "key_"), "nonsense"} {
+	for _, id := range []string{
+		"", "key_", "key_0", "ingk_" + strings.TrimPrefix(publicid.Encode(publicid.APIKey, uuid.New()), "key_"),
+		"nonsense",
+	} {
 		_, err := f.GetApiKey(ctx, &svcv2.GetApiKeyRequest{Id: id})
 		wantError(t, err, apierr.InvalidRequest, "id")
 	}

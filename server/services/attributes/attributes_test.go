@@ -39,7 +39,10 @@ func TestProductEvents(t *testing.T) {
 		map[string]string{"plan": "pro", "cart": "1"},
 		map[string]string{},
 	}
-	if err := w.InsertRows(t.Context(), "session_events", []string{"OrgId", "SessionId", "Timestamp", "Seq", "Type", "Url", "Message", "Attributes", "ResourceAttributes"}, [][]any{page}, ""); err != nil {
+	if err := w.InsertRows(t.Context(), "session_events", []string{
+		"OrgId", "SessionId", "Timestamp", "Seq", "Type", "Url", "Message",
+		"Attributes", "ResourceAttributes",
+	}, [][]any{page}, ""); err != nil {
 		t.Fatal(err)
 	}
 	s := attributes.New(w)
@@ -64,13 +67,26 @@ func TestProductEvents(t *testing.T) {
 		want map[string]string
 	}{
 		"all": {func(*svcv2.ListAttributeKeysRequest) {}, map[string]string{
-			"event plan": "3 [string]", "event seats": "1 [string]", "event cart": "1 [string]", "resource service.name": "2 [string]", "resource app.build": "2 [string]",
+			"event plan": "3 [string]", "event seats": "1 [string]", "event cart": "1 [string]", "resource service.name": "2 [string]",
+			"resource app.build": "2 [string]",
 		}},
-		"of a scope":                    {func(r *svcv2.ListAttributeKeysRequest) { r.Scope = text("resource") }, map[string]string{"resource service.name": "2 [string]", "resource app.build": "2 [string]"}},
-		"with a text":                   {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("SEAT") }, map[string]string{"event seats": "1 [string]"}},
+		"of a scope": {
+			func(r *svcv2.ListAttributeKeysRequest) { r.Scope = text("resource") },
+			map[string]string{"resource service.name": "2 [string]", "resource app.build": "2 [string]"},
+		},
+		"with a text": {
+			func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("SEAT") },
+			map[string]string{"event seats": "1 [string]"},
+		},
 		"a text of the platform's keys": {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("svc") }, map[string]string{}},
-		"those of a service":            {func(r *svcv2.ListAttributeKeysRequest) { r.Search, r.ServiceName = text("svc"), text("shop") }, map[string]string{}},
-		"of a service":                  {func(r *svcv2.ListAttributeKeysRequest) { r.ServiceName, r.Scope = text("shop"), text("event") }, map[string]string{"event plan": "2 []", "event seats": "1 []"}},
+		"those of a service": {
+			func(r *svcv2.ListAttributeKeysRequest) { r.Search, r.ServiceName = text("svc"), text("shop") },
+			map[string]string{},
+		},
+		"of a service": {
+			func(r *svcv2.ListAttributeKeysRequest) { r.ServiceName, r.Scope = text("shop"), text("event") },
+			map[string]string{"event plan": "2 []", "event seats": "1 []"},
+		},
 	} {
 		if diff := cmp.Diff(tc.want, keys(org, tc.edit)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -91,7 +107,8 @@ func TestProductEvents(t *testing.T) {
 		})
 		return res.GetData(), err
 	}
-	if got, err := values(org, "attr.seats > 2 OR attr.plan = trial"); err != nil || len(got) != 1 || got[0].GetValue() != "pro" || got[0].GetCount() != 1 {
+	if got, err := values(org, "attr.seats > 2 OR attr.plan = trial"); err != nil || len(got) != 1 || got[0].GetValue() != "pro" ||
+		got[0].GetCount() != 1 {
 		t.Errorf("values with a condition: %v, %v", got, err)
 	}
 	if got, err := values("org_other_events", "attr.seats exists OR NOT attr.seats exists"); err != nil || len(got) > 0 {

@@ -49,7 +49,8 @@ func insert(t *testing.T, w *warehouse.Warehouse, groups ...spans) {
 			})
 		}
 	}
-	columns := strings.Fields("OrgId Timestamp ServiceName ServiceNamespace Environment DurationNano HasError IsEntry SampleRate ServiceVersion ResourceAttributes")
+	columns := strings.Fields("OrgId Timestamp ServiceName ServiceNamespace Environment DurationNano HasError IsEntry SampleRate " +
+		"ServiceVersion ResourceAttributes")
 	if err := w.InsertRows(t.Context(), "spans", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -86,13 +87,21 @@ func TestListServices(t *testing.T) {
 			org: org, at: warehousetest.Noon().Add(time.Minute), service: "web", environment: "staging", entry: true, failed: true,
 			duration: 10 * time.Millisecond, count: 10,
 		},
-		spans{org: org, at: warehousetest.Noon(), service: "web", environment: "prod", duration: time.Hour, failed: true, count: 5}, // not entry spans: not measured
+		// not entry spans: not measured
+		spans{org: org, at: warehousetest.Noon(), service: "web", environment: "prod", duration: time.Hour, failed: true, count: 5},
 		spans{
-			org: org, at: warehousetest.Noon().Add(-24 * time.Hour), service: "web", environment: "prod", entry: true, duration: 5 * time.Millisecond, count: 3,
+			org: org, at: warehousetest.Noon().Add(-24 * time.Hour), service: "web", environment: "prod", entry: true,
+			duration: 5 * time.Millisecond, count: 3,
 		},
-		spans{org: org, at: warehousetest.Noon().Add(-8 * 24 * time.Hour), service: "web", environment: "prod", entry: true, duration: time.Hour, count: 3}, // before the baseline
-		spans{org: org, at: warehousetest.Noon(), service: "library", duration: 2 * time.Millisecond, count: 4},                                             // no entry spans at all
-		spans{org: org, at: warehousetest.Noon().Add(-24 * time.Hour), service: "gone", entry: true},                                                        // history only
+		// before the baseline
+		spans{
+			org: org, at: warehousetest.Noon().Add(-8 * 24 * time.Hour), service: "web", environment: "prod", entry: true, duration: time.Hour,
+			count: 3,
+		},
+		// no entry spans at all
+		spans{org: org, at: warehousetest.Noon(), service: "library", duration: 2 * time.Millisecond, count: 4},
+		// history only
+		spans{org: org, at: warehousetest.Noon().Add(-24 * time.Hour), service: "gone", entry: true},
 		spans{org: "org_services_other", at: warehousetest.Noon(), service: "web", entry: true, count: 1000},
 	)
 	got := list(t, s, org, &svcv2.ListServicesRequest{})
@@ -138,7 +147,8 @@ func TestPages(t *testing.T) {
 		seen := map[string]bool{}
 		for i, s := range got {
 			seen[s.GetName()] = true
-			if i > 0 && (s.GetThroughput() > got[i-1].GetThroughput() || s.GetThroughput() == got[i-1].GetThroughput() && s.GetName() < got[i-1].GetName()) {
+			if i > 0 && (s.GetThroughput() > got[i-1].GetThroughput() || s.GetThroughput() == got[i-1].GetThroughput() &&
+				s.GetName() < got[i-1].GetName()) {
 				t.Errorf("%s comes after %s", s.GetName(), got[i-1].GetName())
 			}
 		}
@@ -155,9 +165,12 @@ func TestRefuses(t *testing.T) {
 		tag   apierr.Tag
 		param string
 	}{
-		"no end":     {&svcv2.ListServicesRequest{StartTime: start}, apierr.ParameterMissing, "end_time"},
-		"same":       {&svcv2.ListServicesRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
-		"too long":   {&svcv2.ListServicesRequest{StartTime: timestamppb.New(warehousetest.Noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"no end": {&svcv2.ListServicesRequest{StartTime: start}, apierr.ParameterMissing, "end_time"},
+		"same":   {&svcv2.ListServicesRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
+		"too long": {
+			&svcv2.ListServicesRequest{StartTime: timestamppb.New(warehousetest.Noon().AddDate(-1, 0, -2)), EndTime: end},
+			apierr.TelemetryRangeTooLarge, "start_time",
+		},
 		"bad cursor": {&svcv2.ListServicesRequest{StartTime: start, EndTime: end, Cursor: new("off_x!")}, apierr.ParameterInvalid, "cursor"},
 	} {
 		_, err := New(nil, query.Rollups{}).ListServices(warehousetest.As(t.Context(), "org_a"), tc.req)

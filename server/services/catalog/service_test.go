@@ -237,7 +237,8 @@ func TestReadsAgree(t *testing.T) {
 		t.Errorf("a service without entry spans: %v, %v", library, err)
 	}
 	for _, reader := range []principal.OrgID{"org_nobody", org + "_other"} {
-		_, err := s.GetServiceOverview(warehousetest.As(t.Context(), reader), &svcv2.GetServiceOverviewRequest{Name: "shop", StartTime: from, EndTime: to})
+		_, err := s.GetServiceOverview(warehousetest.As(t.Context(), reader),
+			&svcv2.GetServiceOverviewRequest{Name: "shop", StartTime: from, EndTime: to})
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != apierr.ServiceNotFound || e.Param != "name" {
 			t.Errorf("another organization got %v", err)
@@ -251,11 +252,15 @@ func TestBucketLength(t *testing.T) {
 		7 * 24 * time.Hour:  4 * time.Hour,
 		30 * 24 * time.Hour: 24 * time.Hour, 365 * 24 * time.Hour: 7 * 24 * time.Hour,
 	} {
-		if got, err := bucketLength(query.Window{Start: warehousetest.Noon(), End: warehousetest.Noon().Add(length)}, nil); got != want || err != nil {
+		if got, err := bucketLength(query.Window{Start: warehousetest.Noon(), End: warehousetest.Noon().Add(length)}, nil); got != want ||
+			err != nil {
 			t.Errorf("%v: %v, %v, want %v", length, got, err, want)
 		}
 	}
-	for seconds, tag := range map[int32]apierr.Tag{59: apierr.ParameterInvalid, 90: apierr.ParameterInvalid, 60: apierr.TelemetryBucketCountTooLarge} {
+	for seconds, tag := range map[int32]apierr.Tag{
+		59: apierr.ParameterInvalid, 90: apierr.ParameterInvalid,
+		60: apierr.TelemetryBucketCountTooLarge,
+	} {
 		_, err := bucketLength(query.Window{Start: warehousetest.Noon(), End: warehousetest.Noon().Add(48 * time.Hour)}, &seconds)
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != tag || e.Param != "bucket_seconds" {

@@ -20,7 +20,8 @@ func TestWindowsAreExact(t *testing.T) {
 	const org = "org_windows"
 	start := warehousetest.Noon()
 	r := rand.New(rand.NewPCG(8, 1))
-	all := []time.Time{start, start.Add(5 * time.Minute), start.Add(time.Hour), start.Add(8*time.Minute - time.Millisecond)} // windows begin and end at the first three
+	// windows begin and end at the first three
+	all := []time.Time{start, start.Add(5 * time.Minute), start.Add(time.Hour), start.Add(8*time.Minute - time.Millisecond)}
 	for range 5000 {
 		all = append(all, start.Add(-10*time.Minute+time.Duration(r.Int64N(int64(150*time.Minute)))))
 	}
@@ -111,7 +112,8 @@ func TestWindowsAreExact(t *testing.T) {
 	// A service without entry spans in the window is measured by all its spans in every read.
 	s := New(w, query.AllRollups())
 	from, to := timestamppb.New(start.Add(7*time.Minute+30*time.Second)), timestamppb.New(start.Add(8*time.Minute))
-	overview, err := s.GetServiceOverview(warehousetest.As(t.Context(), org), &svcv2.GetServiceOverviewRequest{Name: "worker", StartTime: from, EndTime: to})
+	overview, err := s.GetServiceOverview(warehousetest.As(t.Context(), org),
+		&svcv2.GetServiceOverviewRequest{Name: "worker", StartTime: from, EndTime: to})
 	if err != nil || len(overview.GetOperations()) != 1 || overview.GetOperations()[0].GetSpanCount() != 3 ||
 		overview.GetPoints()[0].GetSpanCount() != 3 {
 		t.Errorf("without entry spans: %v, %v", overview, err)

@@ -51,7 +51,10 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	made, err := st.CreateOrganization(t.Context(), store.NewOrganization{Name: "Charts", Admin: &store.NewUser{Email: "a@example.com", Name: "A"}})
+	made, err := st.CreateOrganization(t.Context(), store.NewOrganization{
+		Name:  "Charts",
+		Admin: &store.NewUser{Email: "a@example.com", Name: "A"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,10 @@ func newBench(t *testing.T) *bench {
 // modulo 7.
 func (b *bench) insert(services ...string) {
 	b.t.Helper()
-	columns := []string{"OrgId", "Timestamp", "ServiceName", "TraceId", "SpanId", "SpanName", "SampleRate", "HasError", "IsEntry", "DurationNano"}
+	columns := []string{
+		"OrgId", "Timestamp", "ServiceName", "TraceId", "SpanId", "SpanName", "SampleRate", "HasError", "IsEntry",
+		"DurationNano",
+	}
 	var rows [][]any
 	for minute := range 100 {
 		for s, service := range services {
@@ -232,7 +238,8 @@ func TestAlertCharts(t *testing.T) {
 			case "outside":
 				threshold, unit = 90, "duration_ms"
 			}
-			if out.GetBreachSide() != side || out.GetThreshold() != threshold || out.GetUnit() != unit || !strings.HasPrefix(out.GetTitle(), n.Rule.Name) {
+			if out.GetBreachSide() != side || out.GetThreshold() != threshold || out.GetUnit() != unit ||
+				!strings.HasPrefix(out.GetTitle(), n.Rule.Name) {
 				t.Errorf("%s: %s: %s %v %s %q", what, n.Rule.Name, out.GetBreachSide(), out.GetThreshold(), out.GetUnit(), out.GetTitle())
 			}
 			if group != alerting.TotalGroup && (s.GetName() != group || !strings.HasSuffix(out.GetTitle(), " · "+group)) {
@@ -285,7 +292,8 @@ func TestAlertCharts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.DeleteAlertRule(t.Context(), b.org, n.Rule.ID, func(store.AlertRule, []store.AlertIncident) ([]store.NewDelivery, error) { return nil, nil }); err != nil {
+	if _, err := b.DeleteAlertRule(t.Context(), b.org, n.Rule.ID,
+		func(store.AlertRule, []store.AlertIncident) ([]store.NewDelivery, error) { return nil, nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range []string{incident, groups} {
@@ -309,12 +317,16 @@ func TestOtherOrganization(t *testing.T) {
 	r := b.rule(store.AlertRule{Name: "theirs", SignalType: "throughput", Comparator: "gt", WindowMinutes: 1})
 	now := time.Now()
 	for _, org := range []principal.OrgID{b.org, other.Organization.ID, "org_nobody"} {
-		i := &id{Org: org, Subject: ofRule, Things: []uuid.UUID{r.ID}, Version: r.Version, Start: now.Add(-time.Hour), At: now, Expires: now.Add(time.Hour)}
+		i := &id{
+			Org: org, Subject: ofRule, Things: []uuid.UUID{r.ID}, Version: r.Version, Start: now.Add(-time.Hour), At: now,
+			Expires: now.Add(time.Hour),
+		}
 		text, err := i.seal(b.links.Seals, kindAlert)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := b.charts.OpenAlert(t.Context(), text); (err == nil) != (org == b.org) || err != nil && !errors.Is(err, store.ErrNotFound) {
+		if _, _, err := b.charts.OpenAlert(t.Context(), text); (err == nil) != (org == b.org) || err != nil &&
+			!errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: %v", org, err)
 		}
 	}
@@ -325,7 +337,8 @@ func TestRanked(t *testing.T) {
 	got := ranked([]store.ErrorIssue{
 		{ErrorLabel: "EOF", OccurrenceCount: 3}, {ErrorLabel: "TypeError", ServiceName: "web", OccurrenceCount: 40},
 	})
-	if got.GetKind() != "ranked" || len(got.GetPoints()) != 2 || got.GetPoints()[0].GetName() != "TypeError in web" || got.GetPoints()[0].GetValue() != 40 ||
+	if got.GetKind() != "ranked" || len(got.GetPoints()) != 2 || got.GetPoints()[0].GetName() != "TypeError in web" ||
+		got.GetPoints()[0].GetValue() != 40 ||
 		got.GetPoints()[1].GetName() != "EOF" || got.GetSeries() != nil || got.BreachSide != nil {
 		t.Errorf("%v", got)
 	}

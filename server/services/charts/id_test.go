@@ -111,7 +111,8 @@ func TestLinks(t *testing.T) {
 			t.Fatalf("%s: %q %v", name, address, err)
 		}
 		got, err := open(l.Seals, kindAlert, text, at)
-		if err != nil || got.At != at || at.Sub(got.Start) != c.want || got.Version != 2 || got.Things[0] != incident.ID || got.Expires != at.Add(limits.ChartLifetime) {
+		if err != nil || got.At != at || at.Sub(got.Start) != c.want || got.Version != 2 || got.Things[0] != incident.ID ||
+			got.Expires != at.Add(limits.ChartLifetime) {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 		if n := len(grid(got.Start, got.At)); n > limits.ChartPoints+1 || n < limits.ChartPoints/2 {
@@ -121,7 +122,8 @@ func TestLinks(t *testing.T) {
 	if address, err := (&Links{}).Rule(rule, at); address != "" || err != nil {
 		t.Errorf("without an address: %q %v", address, err)
 	}
-	if address, err := l.Issues("org_a", []*store.IssueRecord{{ErrorIssue: store.ErrorIssue{Kind: store.IssueKindAlert}}}, false, at); address != "" || err != nil {
+	if address, err := l.Issues("org_a", []*store.IssueRecord{{ErrorIssue: store.ErrorIssue{Kind: store.IssueKindAlert}}}, false,
+		at); address != "" || err != nil {
 		t.Errorf("an issue of an alert: %q %v", address, err)
 	}
 }

@@ -35,7 +35,10 @@ type Service struct{ Config }
 func New(cfg Config) *Service { return &Service{cfg} }
 
 func persistence() storeerr.Answer {
-	return storeerr.Answer{Tag: apierr.IntegrationsPersistence, Message: "The chat workspaces cannot be read or changed at the moment. Try again."}
+	return storeerr.Answer{
+		Tag:     apierr.IntegrationsPersistence,
+		Message: "The chat workspaces cannot be read or changed at the moment. Try again.",
+	}
 }
 
 // workspaceErrors describes the errors of a workspace.
@@ -65,8 +68,8 @@ func (s *Service) connector(name string) (integrations.Setup, error) {
 		}
 		known = append(known, setup.ID)
 	}
-	return integrations.Setup{}, apierr.New(apierr.IntegrationsNotFound, "The server knows no chat connector of this name; it knows "+wording.List(known)+".",
-		apierr.Param("connector"))
+	return integrations.Setup{}, apierr.New(apierr.IntegrationsNotFound,
+		"The server knows no chat connector of this name; it knows "+wording.List(known)+".", apierr.Param("connector"))
 }
 
 // ListChatConnectors lists the chat services with their workspaces.
@@ -145,7 +148,10 @@ func (s *Service) InstallChatConnector(ctx context.Context, req *svcv2.InstallCh
 }
 
 func invalidSettings(reason string) error {
-	return storeerr.Invalid(apierr.IntegrationsValidation, &store.InvalidError{Violations: []store.Violation{{Field: "settings", Reason: reason}}})
+	return storeerr.Invalid(apierr.IntegrationsValidation, &store.InvalidError{Violations: []store.Violation{{
+		Field:  "settings",
+		Reason: reason,
+	}}})
 }
 
 // person returns the signed-in person, and refuses a key whatever it asks for.
@@ -283,7 +289,8 @@ func (s *Service) ListChatWorkspaceDestinations(ctx context.Context, req *svcv2.
 		return nil, err
 	}
 	if row.State == store.IntegrationDisconnected || row.State == store.IntegrationReconnectNeeded {
-		return nil, apierr.New(apierr.IntegrationsNotConnected, "The workspace is not connected any more. An administrator connects it again in the settings.")
+		return nil, apierr.New(apierr.IntegrationsNotConnected, "The workspace is not connected any more. An administrator connects it again "+
+			"in the settings.")
 	}
 	text := strings.TrimPrefix(strings.TrimSpace(req.GetQ()), "#")
 	channels, err := s.Store.ListChatChannels(ctx, caller.Org, row.ID, text, limits.ChatChannels)

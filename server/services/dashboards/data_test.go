@@ -21,7 +21,8 @@ func TestPreviewOfALongWidget(t *testing.T) {
 	} {
 		def, err := previewed(&svcv2.PreviewDashboardWidgetRequest{
 			Widget: &svcv2.Widget{
-				Id: "w", Visualization: "table", Display: &svcv2.WidgetDisplay{}, Layout: &svcv2.WidgetLayout{X: new(0.0), Y: new(0.0), W: new(1.0), H: new(1.0)}, TimeRange: c.own,
+				Id: "w", Visualization: "table", Display: &svcv2.WidgetDisplay{},
+				Layout: &svcv2.WidgetLayout{X: new(0.0), Y: new(0.0), W: new(1.0), H: new(1.0)}, TimeRange: c.own,
 				DataSource: &svcv2.WidgetDataSource{
 					Kind: "raw_sql", Sql: new("SELECT 1 WHERE $__orgFilter"), DisplayType: new("table"),
 				},

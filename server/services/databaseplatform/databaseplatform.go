@@ -78,7 +78,8 @@ func (s *Service) connected(ctx context.Context, org principal.OrgID) (account, 
 	row, err := s.Store.IntegrationOf(ctx, org, planetscale.ID)
 	switch {
 	case errors.Is(err, store.ErrNotFound), err == nil && row.State == store.IntegrationDisconnected, err == nil && app == nil:
-		return account{}, apierr.New(apierr.IntegrationsNotConnected, "PlanetScale is not connected. An administrator connects it in the settings.")
+		return account{}, apierr.New(apierr.IntegrationsNotConnected,
+			"PlanetScale is not connected. An administrator connects it in the settings.")
 	case err != nil:
 		return account{}, failure(ctx, err)
 	}
@@ -123,7 +124,9 @@ func (s *Service) upstream(ctx context.Context, row store.IntegrationConnection,
 }
 
 // GetPlanetScaleIntegration tells the state of the account.
-func (s *Service) GetPlanetScaleIntegration(ctx context.Context, _ *svcv2.GetPlanetScaleIntegrationRequest) (*svcv2.PlanetScaleIntegration, error) {
+func (s *Service) GetPlanetScaleIntegration(ctx context.Context,
+	_ *svcv2.GetPlanetScaleIntegrationRequest,
+) (*svcv2.PlanetScaleIntegration, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
@@ -187,7 +190,9 @@ func (s *Service) status(ctx context.Context, row store.IntegrationConnection) (
 }
 
 // ConnectPlanetScaleIntegration starts to connect an account.
-func (s *Service) ConnectPlanetScaleIntegration(ctx context.Context, req *svcv2.ConnectPlanetScaleIntegrationRequest) (*svcv2.PlanetScaleConnect, error) {
+func (s *Service) ConnectPlanetScaleIntegration(ctx context.Context,
+	req *svcv2.ConnectPlanetScaleIntegrationRequest,
+) (*svcv2.PlanetScaleConnect, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err
@@ -250,7 +255,10 @@ func (s *Service) SelectPlanetScaleOrganization(ctx context.Context, req *svcv2.
 	if !slices.ContainsFunc(list, func(o planetscale.Organization) bool { return o.Name == req.GetOrganization() }) {
 		return nil, invalid("organization", "is not an organization that the account can reach; listPlanetScaleOrganizations shows those")
 	}
-	for field, patterns := range map[string][]string{"include_branches": req.GetIncludeBranches(), "exclude_branches": req.GetExcludeBranches()} {
+	for field, patterns := range map[string][]string{
+		"include_branches": req.GetIncludeBranches(),
+		"exclude_branches": req.GetExcludeBranches(),
+	} {
 		if err := planetscale.CheckPatterns(patterns); err != nil {
 			return nil, invalid(field, err.Error())
 		}
@@ -308,7 +316,8 @@ func (s *Service) change(ctx context.Context, by *principal.Principal, a account
 	change := store.PlatformChange{ExternalID: a.Organization, Name: a.Organization, Settings: settings, Credentials: sealed, Target: &target}
 	row, err := s.Store.ChangePlatform(ctx, a.row, change, action)
 	if errors.Is(err, store.ErrConflict) {
-		return a.row, apierr.New(apierr.IntegrationsPersistence, "The access to PlanetScale was renewed at this moment. Try again.", apierr.Cause(err))
+		return a.row, apierr.New(apierr.IntegrationsPersistence, "The access to PlanetScale was renewed at this moment. Try again.",
+			apierr.Cause(err))
 	}
 	if err != nil {
 		return a.row, failure(ctx, err)
@@ -320,7 +329,9 @@ func (s *Service) change(ctx context.Context, by *principal.Principal, a account
 }
 
 // SetPlanetScaleMetricsToken checks and stores a service token for metrics.
-func (s *Service) SetPlanetScaleMetricsToken(ctx context.Context, req *svcv2.SetPlanetScaleMetricsTokenRequest) (*svcv2.PlanetScaleIntegration, error) {
+func (s *Service) SetPlanetScaleMetricsToken(ctx context.Context,
+	req *svcv2.SetPlanetScaleMetricsTokenRequest,
+) (*svcv2.PlanetScaleIntegration, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err

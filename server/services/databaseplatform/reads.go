@@ -127,8 +127,9 @@ func (s *Service) QueryPlanetScaleQueryInsights(ctx context.Context, req *svcv2.
 	}
 	for _, i := range list {
 		out := &svcv2.PlanetScaleQueryInsight{
-			Object: "planetscale_integration.query_insight", Fingerprint: i.Fingerprint, NormalizedSql: i.SQL, StatementType: present(i.StatementType),
-			QueryCount: i.Count, ErrorCount: i.Errors, TotalDurationMillis: i.TotalMillis, TimePerQueryMillis: i.TimePerQuery,
+			Object: "planetscale_integration.query_insight", Fingerprint: i.Fingerprint, NormalizedSql: i.SQL,
+			StatementType: present(i.StatementType),
+			QueryCount:    i.Count, ErrorCount: i.Errors, TotalDurationMillis: i.TotalMillis, TimePerQueryMillis: i.TimePerQuery,
 			P50LatencyMillis: i.P50, P99LatencyMillis: i.P99, RowsReadPerQuery: i.RowsReadPerQuery, RowsReturnedPerQuery: i.RowsReturnedPerQuery,
 		}
 		if i.LastRunAt != nil {
@@ -161,13 +162,16 @@ func (s *Service) branchOf(ctx context.Context, a account, req *svcv2.QueryPlane
 		if branch == "" {
 			return "", invalid("branch", "must be given: the database has no production branch")
 		}
-		return "", invalid("branch", fmt.Sprintf("is not one of the %d branches of the database; listPlanetScaleDatabases shows them", len(d.Branches)))
+		return "", invalid("branch", fmt.Sprintf("is not one of the %d branches of the database; listPlanetScaleDatabases shows them",
+			len(d.Branches)))
 	}
 	return "", invalid("database", "is not a database of the organization; listPlanetScaleDatabases shows them")
 }
 
 // ListPlanetScaleEvents lists events, the newest first.
-func (s *Service) ListPlanetScaleEvents(ctx context.Context, req *svcv2.ListPlanetScaleEventsRequest) (*svcv2.ListPlanetScaleEventsResponse, error) {
+func (s *Service) ListPlanetScaleEvents(ctx context.Context,
+	req *svcv2.ListPlanetScaleEventsRequest,
+) (*svcv2.ListPlanetScaleEventsResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,8 @@ func insert(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, failures 
 			times, names, maps,
 		})
 	}
-	columns := strings.Fields("OrgId Timestamp TraceId SpanId ParentSpanId SpanName ServiceName Environment ServiceVersion StatusCode StatusMessage DurationNano SampleRate EventsTimestamp EventsName EventsAttributes")
+	columns := strings.Fields("OrgId Timestamp TraceId SpanId ParentSpanId SpanName ServiceName Environment ServiceVersion StatusCode " +
+		"StatusMessage DurationNano SampleRate EventsTimestamp EventsName EventsAttributes")
 	if err := w.InsertRows(t.Context(), "spans", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,8 @@ func search(t *testing.T, w *warehouse.Warehouse, org principal.OrgID, req *svcv
 // TestGrouping checks which failures form one group, and the name of the group.
 func TestGrouping(t *testing.T) {
 	w := warehousetest.Shared(t)
-	const python = "Traceback (most recent call last):\n  File \"/app/pay.py\", line 12, in charge\n    raise Declined()\n  File \"/app/web.py\", line %d, in view\nDeclined"
+	const python = "Traceback (most recent call last):\n  File \"/app/pay.py\", line 12, in charge\n    raise Declined()\n  File " +
+		"\"/app/web.py\", line %d, in view\nDeclined"
 	for name, tc := range map[string]struct {
 		failures []failure
 		groups   int
@@ -103,17 +105,28 @@ func TestGrouping(t *testing.T) {
 		"other frames": {[]failure{
 			{typ: "Error", message: "x", stack: "    at a (a.js:1:1)"}, {typ: "Error", message: "x", stack: "    at b (a.js:1:1)"},
 		}, 2, "Error", ""},
-		"frames beyond the third":  {[]failure{{typ: "E", stack: "a:1\nb:2\nc:3\nd:4"}, {typ: "E", stack: "a:1\nb:2\nc:3\ne:4"}}, 1, "E", "a:#"},
-		"python":                   {[]failure{{typ: "Declined", stack: fmt.Sprintf(python, 7)}, {typ: "Declined", stack: fmt.Sprintf(python, 8)}}, 1, "Declined", `File "/app/pay.py", line #, in charge`},
-		"other types":              {[]failure{{typ: "A", message: "x"}, {typ: "B", message: "x"}}, 2, "A", ""},
-		"other services":           {[]failure{{typ: "A", service: "a"}, {typ: "A", service: "b"}}, 2, "A", ""},
-		"other environments":       {[]failure{{typ: "A", environment: "prod"}, {typ: "A", environment: "dev"}}, 1, "A", ""},
-		"numbers in the message":   {[]failure{{status: "order 17 of 4f3a9c21aa not found"}, {status: "order 9 of 77aa10ffbb not found"}}, 1, "order 9 of 77aa10ffbb not found", ""},
-		"status instead":           {[]failure{{status: "card declined: code 5"}}, 1, "card declined", ""},
-		"message before status":    {[]failure{{typ: "", message: "disk full, 3 left", status: "other"}}, 1, "disk full", ""},
-		"parenthesis":              {[]failure{{status: "timeout (30 s)"}}, 1, "timeout", ""},
-		"nothing":                  {[]failure{{}}, 1, "Unknown Error", ""},
-		"JSON, its order":          {[]failure{{status: `{"b":1,"title":"Too hot","a":2}`}, {status: `{"a":3,"title":"Too hot","b":4}`}}, 1, "Too hot", ""},
+		"frames beyond the third": {[]failure{{typ: "E", stack: "a:1\nb:2\nc:3\nd:4"}, {typ: "E", stack: "a:1\nb:2\nc:3\ne:4"}}, 1, "E", "a:#"},
+		"python": {[]failure{
+			{typ: "Declined", stack: fmt.Sprintf(python, 7)},
+			{typ: "Declined", stack: fmt.Sprintf(python, 8)},
+		}, 1, "Declined", `File "/app/pay.py", line #, in charge`},
+		"other types":        {[]failure{{typ: "A", message: "x"}, {typ: "B", message: "x"}}, 2, "A", ""},
+		"other services":     {[]failure{{typ: "A", service: "a"}, {typ: "A", service: "b"}}, 2, "A", ""},
+		"other environments": {[]failure{{typ: "A", environment: "prod"}, {typ: "A", environment: "dev"}}, 1, "A", ""},
+		"numbers in the message": {
+			[]failure{{status: "order 17 of 4f3a9c21aa not found"}, {status: "order 9 of 77aa10ffbb not found"}},
+			1,
+			"order 9 of 77aa10ffbb not found", "",
+		},
+		"status instead":        {[]failure{{status: "card declined: code 5"}}, 1, "card declined", ""},
+		"message before status": {[]failure{{typ: "", message: "disk full, 3 left", status: "other"}}, 1, "disk full", ""},
+		"parenthesis":           {[]failure{{status: "timeout (30 s)"}}, 1, "timeout", ""},
+		"nothing":               {[]failure{{}}, 1, "Unknown Error", ""},
+		"JSON, its order": {
+			[]failure{{status: `{"b":1,"title":"Too hot","a":2}`}, {status: `{"a":3,"title":"Too hot","b":4}`}},
+			1,
+			"Too hot", "",
+		},
 		"JSON, other text":         {[]failure{{status: `{"reason":"x"}`}, {status: `{"reason":"y"}`}}, 2, "", ""},
 		"JSON without a name":      {[]failure{{status: `{"n":1}`}}, 1, "JSON error", ""},
 		"JSON, type of a URL":      {[]failure{{status: `{"type":"https://errors.example/out-of-stock"}`}}, 1, "out-of-stock", ""},
@@ -208,7 +221,8 @@ func TestSearchAndDetail(t *testing.T) {
 		res.GetTotals().GetAffectedTracesCount() != 41 {
 		t.Errorf("totals: %v, %v", res.GetTotals(), err)
 	}
-	if got := split(res.GetTotals().GetEnvironments()); got != " 36 46, prod 10 20, dev 10 20" || res.GetTotals().GetEstimatedNoExceptionCount() != 1 {
+	if got := split(res.GetTotals().GetEnvironments()); got != " 36 46, prod 10 20, dev 10 20" ||
+		res.GetTotals().GetEstimatedNoExceptionCount() != 1 {
 		t.Errorf("environments of all: %s, %v", got, res.GetTotals())
 	}
 
@@ -246,7 +260,10 @@ func TestSearchAndDetail(t *testing.T) {
 		{"org_errors_other", &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash()}},
 		{org, &svcv2.GetErrorEventRequest{Fingerprint: "1"}},
 		{org, &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash(), ServiceName: new("web")}},
-		{org, &svcv2.GetErrorEventRequest{Fingerprint: top.GetFingerprintHash(), StartTime: timestamppb.New(at.Add(time.Hour)), EndTime: timestamppb.New(at.Add(2 * time.Hour))}},
+		{org, &svcv2.GetErrorEventRequest{
+			Fingerprint: top.GetFingerprintHash(), StartTime: timestamppb.New(at.Add(time.Hour)),
+			EndTime: timestamppb.New(at.Add(2 * time.Hour)),
+		}},
 	} {
 		_, err := service(w).GetErrorEvent(warehousetest.As(t.Context(), ask.org), ask.req)
 		var e *apierr.Error
@@ -254,7 +271,8 @@ func TestSearchAndDetail(t *testing.T) {
 			t.Errorf("%s, %v: %v", ask.org, ask.req, err)
 		}
 	}
-	_, err = service(w).GetErrorEvent(warehousetest.As(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: "1", EndTime: timestamppb.New(at)})
+	_, err = service(w).GetErrorEvent(warehousetest.As(t.Context(), org),
+		&svcv2.GetErrorEventRequest{Fingerprint: "1", EndTime: timestamppb.New(at)})
 	var e *apierr.Error
 	if !errors.As(err, &e) || e.Tag != apierr.ParameterMissing || e.Param != "start_time" {
 		t.Errorf("half a window: %v", err)
@@ -282,7 +300,8 @@ func TestRelatedErrors(t *testing.T) {
 	if err != nil || len(res.GetData()) != 1 {
 		t.Fatal(res, err)
 	}
-	got, err := service(w).GetErrorEvent(warehousetest.As(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: res.GetData()[0].GetFingerprintHash()})
+	got, err := service(w).GetErrorEvent(warehousetest.As(t.Context(), org),
+		&svcv2.GetErrorEventRequest{Fingerprint: res.GetData()[0].GetFingerprintHash()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +313,8 @@ func TestRelatedErrors(t *testing.T) {
 	if got.GetNoExceptionCount() != 0 {
 		t.Errorf("%v occurrences have no exception", got.GetNoExceptionCount())
 	}
-	if got, err = service(w).GetErrorEvent(warehousetest.As(t.Context(), org), &svcv2.GetErrorEventRequest{Fingerprint: list[0].GetFingerprintHash()}); err != nil || got.GetNoExceptionCount() != 2 {
+	if got, err = service(w).GetErrorEvent(warehousetest.As(t.Context(), org),
+		&svcv2.GetErrorEventRequest{Fingerprint: list[0].GetFingerprintHash()}); err != nil || got.GetNoExceptionCount() != 2 {
 		t.Errorf("%v of the caller's, %v", got.GetNoExceptionCount(), err)
 	}
 }

@@ -23,12 +23,14 @@ func TestLoggedSample(t *testing.T) {
 		return []any{org, uint64(7), when, when.Add(time.Millisecond), trace, span, name, "shop", "no funds", duration, source}
 	}
 	columns := []string{
-		"OrgId", "FingerprintHash", "Timestamp", "OccurredAt", "TraceId", "SpanId", "SpanName", "ServiceName", "ExceptionMessage", "DurationNano", "Source",
+		"OrgId", "FingerprintHash", "Timestamp", "OccurredAt", "TraceId", "SpanId", "SpanName", "ServiceName", "ExceptionMessage", "DurationNano",
+		"Source",
 	}
 	rows := [][]any{
 		row("aa", "01", "POST /pay", "", 0, 5e6), row("aa", "01", "", "log", 2*time.Millisecond, 0),
 		row("bb", "02", "", "log", time.Millisecond, 0),
-		row("cc", "03", "GET /cart", "", time.Second, 7e6), row("cc", "04", "GET /early", "", time.Millisecond, 9e6), row("cc", "03", "", "log", time.Second, 0),
+		row("cc", "03", "GET /cart", "", time.Second, 7e6), row("cc", "04", "GET /early", "", time.Millisecond, 9e6),
+		row("cc", "03", "", "log", time.Second, 0),
 		row("dd", "05", "GET /old", "", -time.Second, 1e6),
 	}
 	if err := w.InsertRows(t.Context(), "error_events", columns, rows, ""); err != nil {
@@ -48,7 +50,8 @@ func TestLoggedSample(t *testing.T) {
 	if strings.Join(got, ", ") != want {
 		t.Errorf("samples %s, want %s", strings.Join(got, ", "), want)
 	}
-	if s := found[1]; !s.Timestamp.Equal(at) || !s.OccurredAt.Equal(at.Add(time.Millisecond)) || s.ServiceName != "shop" || s.Message != "no funds" {
+	if s := found[1]; !s.Timestamp.Equal(at) || !s.OccurredAt.Equal(at.Add(time.Millisecond)) || s.ServiceName != "shop" ||
+		s.Message != "no funds" {
 		t.Errorf("the sample: %+v", s)
 	}
 }

@@ -41,7 +41,8 @@ func (a actors) message(id *uuid.UUID) *svcv2.Actor {
 
 func actorMessage(a store.IssueActor) *svcv2.Actor {
 	out := &svcv2.Actor{
-		Id: publicid.Encode(publicid.Actor, a.ID), Type: a.Type, Model: a.Model, Capabilities: a.Capabilities, LastActiveAt: stamp(a.LastActiveAt),
+		Id: publicid.Encode(publicid.Actor, a.ID), Type: a.Type, Model: a.Model, Capabilities: a.Capabilities,
+		LastActiveAt: stamp(a.LastActiveAt),
 	}
 	if a.User != "" {
 		user := string(a.User)

@@ -115,7 +115,8 @@ func (s *Issues) CountErrorIssues(ctx context.Context, req *svcv2.CountErrorIssu
 	if err != nil {
 		return nil, resource().Failure(ctx, err)
 	}
-	return &svcv2.ErrorIssueCounts{Matching: int64(matching), Actionable: int64(actionable)}, s.audited(ctx, caller.Org, "countErrorIssues", "")
+	return &svcv2.ErrorIssueCounts{Matching: int64(matching), Actionable: int64(actionable)},
+		s.audited(ctx, caller.Org, "countErrorIssues", "")
 }
 
 func (c *Config) filter(req selection) (store.IssueFilter, error) {
@@ -127,7 +128,8 @@ func (c *Config) filter(req selection) (store.IssueFilter, error) {
 	}
 	if n := len(f.Fingerprints); n > limits.IssueFilterHashes {
 		return f, apierr.New(apierr.ParameterInvalid,
-			fmt.Sprintf("`fingerprint_hash` names %d fingerprints; at most %d are allowed.", n, limits.IssueFilterHashes), apierr.Param("fingerprint_hash"))
+			fmt.Sprintf("`fingerprint_hash` names %d fingerprints; at most %d are allowed.", n, limits.IssueFilterHashes),
+			apierr.Param("fingerprint_hash"))
 	}
 	if f.SeenAfter != nil && f.SeenBefore != nil && !f.SeenBefore.After(*f.SeenAfter) {
 		return f, apierr.New(apierr.TimeRangeInvalid, "`end_time` must be after `start_time`.", apierr.Param("end_time"))
@@ -139,7 +141,8 @@ func (c *Config) filter(req selection) (store.IssueFilter, error) {
 	if req.GetAssignedActorId() != "" {
 		id, err := publicid.Decode(publicid.Actor, req.GetAssignedActorId())
 		if err != nil {
-			return f, apierr.New(apierr.ParameterInvalid, "`assigned_actor_id` is not the id of an actor: "+err.Error()+".", apierr.Param("assigned_actor_id"))
+			return f, apierr.New(apierr.ParameterInvalid, "`assigned_actor_id` is not the id of an actor: "+err.Error()+".",
+				apierr.Param("assigned_actor_id"))
 		}
 		f.Assigned = &id
 	}

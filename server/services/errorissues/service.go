@@ -86,9 +86,11 @@ func failure(ctx context.Context, err error) error {
 			"The actor %s works on this issue until %s. Choose another issue, or wait.",
 			publicid.Encode(publicid.Actor, *lease.Holder), lease.Expires.UTC().Format(time.RFC3339)), apierr.Cause(err))
 	case errors.Is(err, issues.ErrSnooze):
-		return apierr.New(apierr.ErrorValidation, "`snooze_until` needs `to_state` wontfix and a time in the future.", apierr.Param("snooze_until"))
+		return apierr.New(apierr.ErrorValidation, "`snooze_until` needs `to_state` wontfix and a time in the future.",
+			apierr.Param("snooze_until"))
 	case errors.Is(err, issues.ErrMerged):
-		return apierr.New(apierr.ErrorIssuePullRequestInvalid, "The pull request is merged already, so `state` must be merged.", apierr.Param("state"))
+		return apierr.New(apierr.ErrorIssuePullRequestInvalid, "The pull request is merged already, so `state` must be merged.",
+			apierr.Param("state"))
 	case errors.Is(err, store.ErrFingerprints):
 		return apierr.New(apierr.ErrorValidation,
 			"`fingerprint_hashes` must name fingerprints of this issue, each once, and leave at least one.", apierr.Param("fingerprint_hashes"))
@@ -162,7 +164,8 @@ func (c *Config) change(
 
 // changeLinked is change for a change that needs the pull requests of the issue.
 func (c *Config) changeLinked(
-	ctx context.Context, id string, do func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act, by store.IssueActor) error,
+	ctx context.Context, id string, do func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act,
+		by store.IssueActor) error,
 ) (store.ErrorIssue, error) {
 	caller, issue, err := c.target(ctx, id)
 	if err != nil {
@@ -172,9 +175,10 @@ func (c *Config) changeLinked(
 	if err != nil {
 		return issue, err
 	}
-	out, err := c.Store.ChangeLinkedErrorIssue(ctx, caller.Org, issue.ID, func(r *store.IssueRecord, links []store.ErrorIssuePullRequest) error {
-		return do(r, links, issues.Act{Actor: &by.ID, At: c.Now().UTC()}, by)
-	})
+	out, err := c.Store.ChangeLinkedErrorIssue(ctx, caller.Org, issue.ID,
+		func(r *store.IssueRecord, links []store.ErrorIssuePullRequest) error {
+			return do(r, links, issues.Act{Actor: &by.ID, At: c.Now().UTC()}, by)
+		})
 	return out, failure(ctx, err)
 }
 

@@ -68,7 +68,9 @@ func (s *Issues) suspects(
 }
 
 // releases returns the release of a service in which something began, and the release of another commit before it. Either may be nil.
-func (s *Issues) releases(ctx context.Context, org principal.OrgID, row reads.ErrorStackRow, at time.Time) (head, base *reads.ReleaseCommitRow, err error) {
+func (s *Issues) releases(ctx context.Context, org principal.OrgID, row reads.ErrorStackRow,
+	at time.Time,
+) (head, base *reads.ReleaseCommitRow, err error) {
 	list, err := read.All[reads.ReleaseListRow](ctx, s.Warehouse, org, reads.Releases(reads.ReleaseList{
 		Window:  query.Window{Start: at.Add(-limits.SuspectWindow), End: at.Add(time.Minute)},
 		Service: &row.Service, DeploymentEnvironment: &row.Environment, Limit: limits.SuspectReleases, Rollups: s.Rollups,
@@ -100,7 +102,8 @@ func suspectMessage(a *suspects.Answer, c *suspects.Suspect, q suspects.Question
 	first, _, _ := strings.Cut(c.Message, "\n")
 	out := &svcv2.SuspectCommit{
 		Repository: a.Repository, Sha: c.SHA, Message: wording.Clip(first, limits.SuspectMessage), AuthorName: c.AuthorName,
-		CommittedAt: timestamppb.New(c.CommittedAt), HtmlUrl: c.HTMLURL, Path: c.Path, Line: int32(c.Line), IsNear: c.Near, IsAssumed: a.Base == "",
+		CommittedAt: timestamppb.New(c.CommittedAt), HtmlUrl: c.HTMLURL, Path: c.Path, Line: int32(c.Line), IsNear: c.Near,
+		IsAssumed: a.Base == "",
 	}
 	if c.AuthorLogin != "" {
 		out.AuthorLogin = &c.AuthorLogin
@@ -110,7 +113,8 @@ func suspectMessage(a *suspects.Answer, c *suspects.Suspect, q suspects.Question
 		out.Reason = fmt.Sprintf("It changed %s within five lines of line %d, which is in the stack.", c.Path, c.Line)
 	}
 	if out.GetIsAssumed() {
-		out.Reason = "Assumed, because the commit of the release before the error is not known: " + strings.ToLower(out.Reason[:1]) + out.Reason[1:]
+		out.Reason = "Assumed, because the commit of the release before the error is not known: " + strings.ToLower(out.Reason[:1]) +
+			out.Reason[1:]
 	} else {
 		if a.Deployed { // the names of releases are those of other commits
 			q.Head, q.Base = frames.Origin{}, frames.Origin{}

@@ -178,7 +178,9 @@ func (s *Workflow) ProposeErrorIssueFix(ctx context.Context, req *svcv2.ProposeE
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	i, err := s.changeLinked(ctx, req.GetId(), func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act, by store.IssueActor) error {
+	i, err := s.changeLinked(ctx, req.GetId(), func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act,
+		by store.IssueActor,
+	) error {
 		from := r.WorkflowState
 		fix := issues.Fix{Summary: req.GetPatchSummary(), URL: req.GetPrUrl(), Artifacts: req.GetArtifacts()}
 		if err := issues.Propose(r, fix, act); err != nil {
@@ -199,7 +201,9 @@ func (s *Workflow) ProposeErrorIssueFix(ctx context.Context, req *svcv2.ProposeE
 }
 
 // SetErrorIssueSeverity sets the severity.
-func (s *Workflow) SetErrorIssueSeverity(ctx context.Context, req *svcv2.SetErrorIssueSeverityRequest) (*svcv2.ErrorIssueSeverityResult, error) {
+func (s *Workflow) SetErrorIssueSeverity(ctx context.Context,
+	req *svcv2.SetErrorIssueSeverityRequest,
+) (*svcv2.ErrorIssueSeverityResult, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ func TestPicturePause(t *testing.T) {
 		got := accountsAnswer(&evidence{now: now, accounts: []store.IntegrationConnection{
 			{Name: "Acme", State: store.IntegrationConnected, PictureFailedAt: &at}, {Name: "Other", State: store.IntegrationConnected},
 		}})
-		if strings.Contains(got.detail, "Messages to Acme have no pictures until") != told || strings.Contains(got.detail, "Other") || len(got.affected) != 0 {
+		if strings.Contains(got.detail, "Messages to Acme have no pictures until") != told || strings.Contains(got.detail, "Other") ||
+			len(got.affected) != 0 {
 			t.Errorf("a picture failed %s ago: %+v", since, got)
 		}
 	}

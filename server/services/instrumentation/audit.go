@@ -129,11 +129,12 @@ func (s *Service) stored(ctx context.Context, org principal.OrgID, e *evidence) 
 
 // examine reads the evidence from the telemetry store, or takes that of an earlier audit.
 func (s *Service) examine(ctx context.Context, org principal.OrgID, e *evidence) (err error) {
-	e.telemetry, err = read.Recent(ctx, s.warehouse, org, "setup audit", limits.SetupEvidence, func(ctx context.Context) (telemetry, bool, error) {
-		t := telemetry{at: e.now}
-		err := s.telemetry(ctx, org, &t)
-		return t, t.arrives(), err // telemetry may begin at any moment
-	})
+	e.telemetry, err = read.Recent(ctx, s.warehouse, org, "setup audit", limits.SetupEvidence,
+		func(ctx context.Context) (telemetry, bool, error) {
+			t := telemetry{at: e.now}
+			err := s.telemetry(ctx, org, &t)
+			return t, t.arrives(), err // telemetry may begin at any moment
+		})
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,8 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *telemet
 	if e.logs, err = read.All[reads.SetupLogRow](ctx, s.warehouse, org, reads.SetupLogs(e.window)); err != nil {
 		return err
 	}
-	if e.links, err = read.All[reads.SetupLinkRow](ctx, s.warehouse, org, reads.SetupLinks(e.window, spans/limits.SetupLinkedSpans+1)); err != nil {
+	if e.links, err = read.All[reads.SetupLinkRow](ctx, s.warehouse, org,
+		reads.SetupLinks(e.window, spans/limits.SetupLinkedSpans+1)); err != nil {
 		return err
 	}
 	if e.keys, err = read.All[reads.SetupKeyRow](ctx, s.warehouse, org, reads.SetupKeys(whole)); err != nil {
@@ -184,7 +186,8 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *telemet
 	if e.instruments, err = read.All[reads.SetupInstrumentRow](ctx, s.warehouse, org, reads.SetupInstruments(whole)); err != nil {
 		return err
 	}
-	if e.restarts, err = read.All[reads.SetupRestartRow](ctx, s.warehouse, org, reads.SetupRestarts(hour, limits.SetupCounterStarts)); err != nil {
+	if e.restarts, err = read.All[reads.SetupRestartRow](ctx, s.warehouse, org,
+		reads.SetupRestarts(hour, limits.SetupCounterStarts)); err != nil {
 		return err
 	}
 	e.metrics, err = read.All[reads.SetupMetricRow](ctx, s.warehouse, org, reads.SetupMetrics(hour, limits.SetupSeries))

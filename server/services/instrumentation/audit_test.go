@@ -87,9 +87,11 @@ func (b *auditBed) spans(org principal.OrgID, rows ...row) {
 	var out [][]any
 	for i, r := range rows {
 		all := row{
-			"OrgId": string(org), "Timestamp": b.now.Add(-30 * time.Minute), "TraceId": fmt.Sprintf("%032x", i+1), "SpanId": fmt.Sprintf("%016x", i+1),
+			"OrgId": string(org), "Timestamp": b.now.Add(-30 * time.Minute), "TraceId": fmt.Sprintf("%032x", i+1),
+			"SpanId":       fmt.Sprintf("%016x", i+1),
 			"ParentSpanId": "", "SpanName": "op", "SpanKind": "Internal", "ServiceName": "web", "ServiceVersion": "1", "Environment": "test",
-			"StatusCode": "Unset", "StatusMessage": "", "IsEntry": false, "ResourceAttributes": map[string]string{}, "SpanAttributes": map[string]string{},
+			"StatusCode": "Unset", "StatusMessage": "", "IsEntry": false, "ResourceAttributes": map[string]string{},
+			"SpanAttributes": map[string]string{},
 		}
 		maps.Copy(all, r)
 		resource := map[string]string{
@@ -124,8 +126,14 @@ func (b *auditBed) keys(org principal.OrgID, scopesAndKeys ...string) {
 func (b *auditBed) metric(org principal.OrgID, service string, names ...string) {
 	b.t.Helper()
 	for _, name := range names {
-		insert(b.t, b.w, "metric_catalog", []string{"OrgId", "Hour", "MetricName", "MetricType", "ServiceName", "DataPointCount", "FirstSeen", "LastSeen"},
-			[]any{string(org), b.now.Add(-time.Hour).Truncate(time.Hour), name, "gauge", service, uint64(3), b.now.Add(-time.Hour), b.now.Add(-time.Hour)})
+		insert(b.t, b.w, "metric_catalog", []string{
+			"OrgId", "Hour", "MetricName", "MetricType", "ServiceName", "DataPointCount", "FirstSeen",
+			"LastSeen",
+		},
+			[]any{
+				string(org), b.now.Add(-time.Hour).Truncate(time.Hour), name, "gauge", service, uint64(3), b.now.Add(-time.Hour),
+				b.now.Add(-time.Hour),
+			})
 	}
 }
 
@@ -135,7 +143,10 @@ func (b *auditBed) counter(org principal.OrgID, name string, starts int) {
 	for i := range starts {
 		at := b.now.Add(-time.Minute * time.Duration(i+1))
 		insert(b.t, b.w, "metrics_sum",
-			[]string{"OrgId", "MetricName", "ServiceName", "SeriesHash", "StartTimestamp", "Timestamp", "Value", "AggregationTemporality", "IsMonotonic"},
+			[]string{
+				"OrgId", "MetricName", "ServiceName", "SeriesHash", "StartTimestamp", "Timestamp", "Value", "AggregationTemporality",
+				"IsMonotonic",
+			},
 			[]any{string(org), name, "web", uint64(1), at, at, 1.0, "Cumulative", true})
 	}
 }
@@ -164,7 +175,8 @@ func TestTelemetryChecks(t *testing.T) {
 	res, span := "ResourceAttributes", "SpanAttributes"
 	b.spans(
 		bad,
-		row{"ServiceName": "replicated", res: attrs("service.instance.id", "", "k8s.pod.name", "a")}, row{"ServiceName": "replicated", res: attrs("service.instance.id", "", "k8s.pod.name", "b")},
+		row{"ServiceName": "replicated", res: attrs("service.instance.id", "", "k8s.pod.name", "a")},
+		row{"ServiceName": "replicated", res: attrs("service.instance.id", "", "k8s.pod.name", "b")},
 		row{"ServiceName": "bare", res: attrs("process.runtime.name", "", "cloud.provider", "")},
 		row{"ServiceName": "hides", span: attrs("error", "true")},
 		row{"ServiceName": "internal-calls", span: attrs("db.system.name", "postgresql")},
@@ -173,8 +185,10 @@ func TestTelemetryChecks(t *testing.T) {
 		row{"ServiceName": "probed", "SpanName": "GET /healthz", "IsEntry": true},
 		row{"ServiceName": "anonymous", "SpanKind": "Client"},
 		row{"ServiceName": "vague", "SpanKind": "Consumer", span: attrs("messaging.system", "kafka")}, row{"ServiceName": "vague"},
-		row{"ServiceName": "caller", "SpanKind": "Client", span: attrs("peer.service", "payments", "server.address", "pay.local", "server.port", "80")},
-		row{"ServiceName": "caller", "SpanKind": "Client", span: attrs("peer.service", "billing", "server.address", "pay.local", "server.port", "80")},
+		row{"ServiceName": "caller", "SpanKind": "Client", span: attrs("peer.service", "payments", "server.address", "pay.local", "server.port",
+			"80")},
+		row{"ServiceName": "caller", "SpanKind": "Client", span: attrs("peer.service", "billing", "server.address", "pay.local", "server.port",
+			"80")},
 		row{"ServiceName": "caller", "SpanKind": "Client", span: attrs("peer.service", "Server_Only", "server.address", "so.local")},
 		row{"ServiceName": "chatty", "SpanKind": "Client", span: attrs("server.address", "api.openai.com")},
 		row{"ServiceName": "caller", "TraceId": "linked", "SpanId": "parent", "SpanKind": "Client", span: attrs("server.address", "x")},
@@ -194,7 +208,10 @@ func TestTelemetryChecks(t *testing.T) {
 		row{span: attrs("db.system.name", "sqlite", "db.query.text", "SELECT 1")}, // it runs in the process
 		row{"SpanKind": "Server", "IsEntry": true, "SpanName": "GET /orders"},
 		row{"SpanKind": "Producer", span: attrs("messaging.system", "kafka", "messaging.destination.name", "orders")},
-		row{"ServiceName": "worker", "SpanKind": "Consumer", "IsEntry": true, span: attrs("messaging.system", "kafka", "messaging.destination.name", "orders")},
+		row{
+			"ServiceName": "worker", "SpanKind": "Consumer", "IsEntry": true,
+			span: attrs("messaging.system", "kafka", "messaging.destination.name", "orders"),
+		},
 		row{"ServiceName": "worker"},
 		row{"SpanKind": "Client", span: attrs("peer.service", "worker", "server.address", "worker.local")},
 		row{"SpanKind": "Client", span: attrs("rpc.system", "grpc", "rpc.service", "shop.Cart", "rpc.method", "Add")},
@@ -211,8 +228,10 @@ func TestTelemetryChecks(t *testing.T) {
 	b.log(good, "worker", `{"message":"mailed"}`, nil)
 
 	want := map[string]string{
-		"RES-06": "env", "RES-07": "replicated", "RES-08": "bare", "NAME-03": "svc_secret", "STAT-01": "hides", "STAT-03": "internal-calls", "STAT-04": "unkind",
-		"SPAN-01": "untraced", "SPAN-02": "server-only", "SPAN-03": "sender", "SPAN-05": "probed", "MAP-01": "anonymous", "MAP-03": "billing server-only",
+		"RES-06": "env", "RES-07": "replicated", "RES-08": "bare", "NAME-03": "svc_secret", "STAT-01": "hides", "STAT-03": "internal-calls",
+		"STAT-04": "unkind",
+		"SPAN-01": "untraced", "SPAN-02": "server-only", "SPAN-03": "sender", "SPAN-05": "probed", "MAP-01": "anonymous",
+		"MAP-03": "billing server-only",
 		"MAP-04": "vague", "LLM-01": "chatty", "LOG-03": "logger", "MET-02": "server-only", "MET-03": "restarts",
 	}
 	_, failed := b.audit(bad)
@@ -280,9 +299,10 @@ func TestSetupChecks(t *testing.T) {
 	theirs := created(other)
 	enable := func(enabled bool) {
 		t.Helper()
-		if _, _, err := b.store.EditAlertDestination(ctx, org, d.ID, "user_x", func(d store.AlertDestination) (store.AlertDestinationChange, error) {
-			return store.AlertDestinationChange{Name: d.Name, Enabled: enabled, Config: d.Config}, nil
-		}); err != nil {
+		if _, _, err := b.store.EditAlertDestination(ctx, org, d.ID, "user_x",
+			func(d store.AlertDestination) (store.AlertDestinationChange, error) {
+				return store.AlertDestinationChange{Name: d.Name, Enabled: enabled, Config: d.Config}, nil
+			}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -294,14 +314,16 @@ func TestSetupChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	target, err := b.store.CreateScrapeTarget(ctx, org, store.ScrapeTarget{
-		Name: "node", URL: "http://node.example.com/metrics", TargetType: "prometheus", ScrapeIntervalSeconds: 15, AuthType: "none", Enabled: true,
+		Name: "node", URL: "http://node.example.com/metrics", TargetType: "prometheus", ScrapeIntervalSeconds: 15, AuthType: "none",
+		Enabled:   true,
 		CreatedBy: "user_x", UpdatedBy: "user_x",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	mapping, err := b.store.CreateAttributeMapping(ctx, org, store.NewAttributeMapping{
-		Name: "old name", SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: "old.name", TargetKey: "new.name", Operation: store.AttributeMappingOperationMove,
+		Name: "old name", SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: "old.name", TargetKey: "new.name",
+		Operation: store.AttributeMappingOperationMove,
 	})
 	if err != nil {
 		t.Fatal(err)

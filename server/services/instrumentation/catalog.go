@@ -55,7 +55,8 @@ func setupChecks() []check {
 			alerting,
 			"Alert rules are evaluated in time",
 			critical,
-			"The operator of this server can fix that: a process with the role `worker` must run, and `svc doctor` says more. Until then no alert opens or resolves.",
+			"The operator of this server can fix that: a process with the role `worker` must run, and `svc doctor` says more. Until then no alert " +
+				"opens or resolves.",
 			false,
 			evaluatedInTime,
 		},
@@ -64,7 +65,8 @@ func setupChecks() []check {
 			ingestion,
 			"Scrape targets answer",
 			warn,
-			"The note has the last failure. Correct the address or the credentials of the target, or disable it; a probe (POST /v2/scrape_targets/{id}/probe) shows at once whether it works.",
+			"The note has the last failure. Correct the address or the credentials of the target, or disable it; a probe (POST " +
+				"/v2/scrape_targets/{id}/probe) shows at once whether it works.",
 			false,
 			targetsAnswer,
 		},
@@ -73,7 +75,8 @@ func setupChecks() []check {
 			connected,
 			"Connected accounts can be read",
 			critical,
-			"An administrator of the organization opens /settings/integrations and connects the account again. While the note says that the provider fails, wait: the server tries again by itself.",
+			"An administrator of the organization opens /settings/integrations and connects the account again. While the note says that the " +
+				"provider fails, wait: the server tries again by itself.",
 			false,
 			accountsAnswer,
 		},
@@ -106,7 +109,8 @@ func ingestChecks() []check {
 			ingestion,
 			"Requests of every ingest key are accepted",
 			critical,
-			"Read the tag and the reason of the refusals: a 401 needs the current key in `x-svc-ingest-key`, a 403 needs the signal allowed for the key, a 400 or 415 names the fault in the body.",
+			"Read the tag and the reason of the refusals: a 401 needs the current key in `x-svc-ingest-key`, a 403 needs the signal allowed for " +
+				"the key, a 400 or 415 names the fault in the body.",
 			false,
 			accepted,
 		},
@@ -157,7 +161,8 @@ func attributeChecks() []check {
 			attributes,
 			"Spans carry deployment.environment.name",
 			warn,
-			"Set OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=production in the deployment, or write it with a custom ingest key in the mode `if_missing`.",
+			"Set OTEL_RESOURCE_ATTRIBUTES=deployment.environment.name=production in the deployment, or write it with a custom ingest key in the " +
+				"mode `if_missing`.",
 			true,
 			lacking("deployment.environment.name", func(r reads.SetupServiceRow) uint64 { return r.NoEnvironment }),
 		},
@@ -193,7 +198,8 @@ func attributeChecks() []check {
 			attributes,
 			"Replicas carry service.instance.id",
 			info,
-			"Set service.instance.id to a value that is unique for each replica, such as the pod name or a UUID at the start: without it, their metrics mix.",
+			"Set service.instance.id to a value that is unique for each replica, such as the pod name or a UUID at the start: without it, their " +
+				"metrics mix.",
 			true,
 			replicas,
 		},
@@ -220,7 +226,8 @@ func attributeChecks() []check {
 			attributes,
 			"No service sends an attribute under two names",
 			warn,
-			"Where spans carry both names, turn the old one off in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without `/dup`): a mapping does not change such spans. Where different libraries send one name each, update the library with the old name.",
+			"Where spans carry both names, turn the old one off in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without `/dup`): a mapping does not " +
+				"change such spans. Where different libraries send one name each, update the library with the old name.",
 			true,
 			renamed(kindDouble),
 		},
@@ -247,7 +254,8 @@ func attributeChecks() []check {
 			attributes,
 			"No personal data or secrets in attributes",
 			critical,
-			"Remove the attribute in the code, or delete or hash it in a Collector with the `attributes` or `redaction` processor before it leaves your network.",
+			"Remove the attribute in the code, or delete or hash it in a Collector with the `attributes` or `redaction` processor before it " +
+				"leaves your network.",
 			true,
 			personal,
 		},
@@ -274,7 +282,8 @@ func attributeChecks() []check {
 			attributes,
 			"Instruments are created once",
 			info,
-			"Create the MeterProvider and the instruments once in each process, at module scope, and not for each request; give replicas a service.instance.id.",
+			"Create the MeterProvider and the instruments once in each process, at module scope, and not for each request; give replicas a " +
+				"service.instance.id.",
 			true,
 			instruments,
 		},

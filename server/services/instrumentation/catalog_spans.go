@@ -71,7 +71,8 @@ func traceChecks() []check {
 			traces,
 			"Spans have their parents",
 			info,
-			"Propagate `traceparent` (W3C) over every hop, also through queues, gateways and proxies, and let every service of a trace send to this organization with the same sampling decision.",
+			"Propagate `traceparent` (W3C) over every hop, also through queues, gateways and proxies, and let every service of a trace send to " +
+				"this organization with the same sampling decision.",
 			true,
 			orphans,
 		},
@@ -80,7 +81,8 @@ func traceChecks() []check {
 			traces,
 			"Health checks are not traced",
 			info,
-			"Exclude the paths of health checks in the instrumentation (ignoreIncomingRequestHook, OTEL_PYTHON_EXCLUDED_URLS, …), or drop them in a Collector with the filter processor.",
+			"Exclude the paths of health checks in the instrumentation (ignoreIncomingRequestHook, OTEL_PYTHON_EXCLUDED_URLS, …), or drop them in " +
+				"a Collector with the filter processor.",
 			true,
 			noise,
 		},
@@ -176,7 +178,8 @@ func logChecks() []check {
 			traces,
 			"Log records have a severity",
 			warn,
-			"Map the levels of the logging library to SeverityNumber. The OpenTelemetry appenders do this; log files need a severity parser in the Collector.",
+			"Map the levels of the logging library to SeverityNumber. The OpenTelemetry appenders do this; log files need a severity parser in " +
+				"the Collector.",
 			true,
 			severities,
 		},

@@ -180,7 +180,8 @@ func clocks(e *evidence) verdict {
 		if tooMany(r.Skewed, r.Records) {
 			all = append(
 				all,
-				service(r.ServiceName, "%s differ by more than %s from when they were observed", share(r.Skewed, r.Records, "log records"), limits.Lasts(limits.SetupClock)),
+				service(r.ServiceName, "%s differ by more than %s from when they were observed", share(r.Skewed, r.Records, "log records"),
+					limits.Lasts(limits.SetupClock)),
 			)
 		}
 	}

@@ -49,7 +49,8 @@ func personal(e *evidence) verdict {
 }
 
 func series(e *evidence) verdict {
-	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf("Metrics with more than %d series in the last hour.", limits.SetupSeries)}
+	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf("Metrics with more than %d series in the last hour.",
+		limits.SetupSeries)}
 	for _, r := range e.metrics {
 		v.affected = append(v.affected, affected("metric", r.MetricName, "%d series of %d services in the last hour", r.Series, r.Services))
 	}

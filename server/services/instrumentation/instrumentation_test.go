@@ -40,7 +40,8 @@ func TestGetTelemetrySignals(t *testing.T) {
 	day := 24 * time.Hour
 
 	insert(t, w, "spans", []string{"OrgId", "Timestamp", "TraceId", "ServiceName"},
-		[]any{org, ago(3 * day), "a", "web"}, []any{org, ago(time.Hour), "a", "web"}, []any{org, ago(2 * day), "b", "db"}, []any{other, ago(day), "a", "web"})
+		[]any{org, ago(3 * day), "a", "web"}, []any{org, ago(time.Hour), "a", "web"}, []any{org, ago(2 * day), "b", "db"},
+		[]any{other, ago(day), "a", "web"})
 	insert(t, w, "logs", []string{"OrgId", "Timestamp", "ServiceName", "Body"},
 		[]any{org, ago(day), "web", "x"}, []any{org, ago(time.Minute), "web", "y"}, []any{org, ago(-time.Hour), "web", "in the future"})
 	insert(t, w, "metric_catalog", []string{"OrgId", "Hour", "MetricName", "DataPointCount", "FirstSeen", "LastSeen"},
@@ -49,7 +50,8 @@ func TestGetTelemetrySignals(t *testing.T) {
 		[]any{org, ago(40 * day).Truncate(time.Hour), "n", uint64(100), ago(40 * day), ago(40 * day)})
 	insert(t, w, "session_replays", []string{"OrgId", "SessionId", "Version", "StartTime"},
 		[]any{org, "s1", uint32(1), ago(6 * day)}, []any{org, "s1", uint32(2), ago(6 * day)}, []any{org, "s2", uint32(1), ago(day)})
-	insert(t, w, "product_events", []string{"OrgId", "Name", "Timestamp", "ServiceName"}, []any{"org_signals_events", "paid", ago(day), "shop"})
+	insert(t, w, "product_events", []string{"OrgId", "Name", "Timestamp", "ServiceName"},
+		[]any{"org_signals_events", "paid", ago(day), "shop"})
 
 	ts := timestamppb.New
 	of := func(name string, signals ...*svcv2.TelemetrySignal) *svcv2.ServiceSignals {
@@ -76,21 +78,23 @@ func TestGetTelemetrySignals(t *testing.T) {
 	}{
 		{org, want(
 			[]*svcv2.ServiceSignals{
-				of("web", has("traces", 2, ago(3*day).Truncate(time.Minute), ago(time.Hour).Truncate(time.Minute)), has("logs", 2, ago(day), ago(time.Minute)),
-					lacks("metrics"), lacks("sessions"), lacks("product_events")),
-				of("db", has("traces", 1, ago(2*day).Truncate(time.Minute), ago(2*day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"), lacks("sessions"),
-					lacks("product_events")),
+				of("web", has("traces", 2, ago(3*day).Truncate(time.Minute), ago(time.Hour).Truncate(time.Minute)),
+					has("logs", 2, ago(day), ago(time.Minute)), lacks("metrics"), lacks("sessions"), lacks("product_events")),
+				of("db", has("traces", 1, ago(2*day).Truncate(time.Minute), ago(2*day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"),
+					lacks("sessions"), lacks("product_events")),
 			},
 			has("traces", 3, ago(3*day).Truncate(time.Minute), ago(time.Hour).Truncate(time.Minute)), has("logs", 2, ago(day), ago(time.Minute)),
 			has("metrics", 10, ago(5*day), ago(4*day-time.Second)), has("sessions", 2, ago(6*day), ago(day)), lacks("product_events"),
 		)},
 		{other, want(
-			[]*svcv2.ServiceSignals{of("web", has("traces", 1, ago(day).Truncate(time.Minute), ago(day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"),
-				lacks("sessions"), lacks("product_events"))},
-			has("traces", 1, ago(day).Truncate(time.Minute), ago(day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"),
+			[]*svcv2.ServiceSignals{of("web", has("traces", 1, ago(day).Truncate(time.Minute), ago(day).Truncate(time.Minute)), lacks("logs"),
+				lacks("metrics"), lacks("sessions"), lacks("product_events"))},
+			has("traces", 1, ago(day).Truncate(time.Minute), ago(day).Truncate(time.Minute)), lacks("logs"), lacks("metrics"), lacks("sessions"),
+			lacks("product_events"),
 		)},
 		{"org_signals_events", want(
-			[]*svcv2.ServiceSignals{of("shop", lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), has("product_events", 1, ago(day), ago(day)))},
+			[]*svcv2.ServiceSignals{of("shop", lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"),
+				has("product_events", 1, ago(day), ago(day)))},
 			lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), has("product_events", 1, ago(day), ago(day)),
 		)},
 		{"org_signals_none", want(nil, lacks("traces"), lacks("logs"), lacks("metrics"), lacks("sessions"), lacks("product_events"))},
@@ -133,7 +137,8 @@ func TestSignalsOfManyServices(t *testing.T) {
 		t.Fatalf("%d services of %d, %v", len(got.GetServices()), got.GetServiceCount(), err)
 	}
 	for i, one := range got.GetServices() {
-		if name := fmt.Sprintf("service-%03d", i+7); one.GetName() != name || one.GetSignals()[0].GetCount() != 1 || one.GetSignals()[1].GetCount() != 1 {
+		if name := fmt.Sprintf("service-%03d", i+7); one.GetName() != name || one.GetSignals()[0].GetCount() != 1 ||
+			one.GetSignals()[1].GetCount() != 1 {
 			t.Fatalf("service %d: %v", i, one)
 		}
 	}
@@ -152,7 +157,8 @@ func TestSignalsWithoutTheStore(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.GetTelemetrySignals(warehousetest.As(gone, "org_a"), &svcv2.GetTelemetrySignalsRequest{}); !errors.Is(err, context.Canceled) {
+	if _, err := s.GetTelemetrySignals(warehousetest.As(gone, "org_a"), &svcv2.GetTelemetrySignalsRequest{}); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("a caller that left: %v", err)
 	}
 }
@@ -181,7 +187,9 @@ func TestSendersOfOldNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []sender{
-		{ServiceName: "orders", OldKey: "db.statement", Old: 2, New: 1, Both: 1}, {ServiceName: "reports", OldKey: "db.statement", Old: 1}, {ServiceName: "web", OldKey: "http.method", Old: 1},
+		{ServiceName: "orders", OldKey: "db.statement", Old: 2, New: 1, Both: 1},
+		{ServiceName: "reports", OldKey: "db.statement", Old: 1},
+		{ServiceName: "web", OldKey: "http.method", Old: 1},
 	}
 	if diff := cmp.Diff(want, senders); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)

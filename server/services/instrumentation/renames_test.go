@@ -11,7 +11,8 @@ import (
 func TestFindings(t *testing.T) {
 	canonical := func(s string) *string { return &s }
 	uses := map[string]int64{
-		"http.method": 10, "db.statement": 8, "db.query.text": 5, "http.request.method": 20, "http.url": 3, "userName": 7, "plain": 9, "order.id": 4, "SampleRate": 100, "gen_ai.usage.cache_read.input_tokens": 2,
+		"http.method": 10, "db.statement": 8, "db.query.text": 5, "http.request.method": 20, "http.url": 3, "userName": 7, "plain": 9,
+		"order.id": 4, "SampleRate": 100, "gen_ai.usage.cache_read.input_tokens": 2,
 	}
 	want := []store.Finding{
 		// One service sends both names and another only the old one. For the method, different services send each name.
@@ -40,7 +41,8 @@ func TestFindings(t *testing.T) {
 
 func TestPersonalKeys(t *testing.T) {
 	for key, want := range map[string]bool{
-		"user.email": true, "customer_email": true, "http.request.header.authorization": true, "password": true, "card.number": false, "payment.card_number": true, "user.id": false, "email.template": false,
+		"user.email": true, "customer_email": true, "http.request.header.authorization": true, "password": true, "card.number": false,
+		"payment.card_number": true, "user.id": false, "email.template": false,
 		"http.route": false, "messaging.message.id": false, "db.query.text": false, "session.id": false, "api_key": true,
 	} {
 		if got := personalKey.MatchString(key) && !harmless(key); got != want {

@@ -53,7 +53,8 @@ func invented(e *evidence) verdict {
 		looked++
 		if standard, ok := known[k.Key]; ok && !seen[k.Key] {
 			seen[k.Key] = true
-			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s in %s; the standard name is %s", k.Uses, k.Signal, lastDay, standard))
+			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s in %s; the standard name is %s", k.Uses, k.Signal,
+				lastDay, standard))
 		}
 	}
 	v.nothing = looked == 0
@@ -73,7 +74,8 @@ func reserved(e *evidence) verdict {
 		looked++
 		if strings.HasPrefix(k.Key, "svc_") && !strings.HasPrefix(k.Key, "svc_ai.") && !seen[k.Key] {
 			seen[k.Key] = true
-			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s as a %s attribute in %s", k.Uses, k.Signal, k.Scope, lastDay))
+			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s as a %s attribute in %s", k.Uses, k.Signal, k.Scope,
+				lastDay))
 		}
 	}
 	v.nothing = looked == 0
@@ -137,18 +139,21 @@ func businessMetrics(e *evidence) verdict {
 		}
 		looked++
 		if r.Own == 0 {
-			v.affected = append(v.affected, service(r.ServiceName, "its %s of libraries and the runtime", plural(int(r.Metrics), "metric is", "metrics are")))
+			v.affected = append(v.affected, service(r.ServiceName, "its %s of libraries and the runtime",
+				plural(int(r.Metrics), "metric is", "metrics are")))
 		}
 	}
 	v.nothing = looked == 0
-	v.detail = fmt.Sprintf("%d of %d services that answer requests and send metrics have none of their own, in the last %s.", len(v.affected), looked, lastDay)
+	v.detail = fmt.Sprintf("%d of %d services that answer requests and send metrics have none of their own, in the last %s.", len(v.affected),
+		looked, lastDay)
 	return v
 }
 
 func instruments(e *evidence) verdict {
 	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf("Counters of which a series began more than %d times in the last hour.", limits.SetupCounterStarts)}
 	for _, r := range e.restarts {
-		v.affected = append(v.affected, affected("metric", r.MetricName, "one series of %s began %d times in the last hour", service(r.ServiceName, "").GetName(), r.Starts))
+		v.affected = append(v.affected, affected("metric", r.MetricName, "one series of %s began %d times in the last hour",
+			service(r.ServiceName, "").GetName(), r.Starts))
 	}
 	return v
 }

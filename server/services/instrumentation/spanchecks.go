@@ -37,7 +37,8 @@ func incomingKinds(e *evidence) verdict {
 		}
 		looked++
 		if tooMany(r.Unmarked, r.Calls) {
-			all = append(all, service(r.ServiceName, "%s are neither server nor consumer spans", share(r.Unmarked, r.Calls, "spans called by another service")))
+			all = append(all, service(r.ServiceName, "%s are neither server nor consumer spans",
+				share(r.Unmarked, r.Calls, "spans called by another service")))
 		}
 	}
 	return e.about(all, looked, "called services")
@@ -77,7 +78,8 @@ func libraries(e *evidence) verdict {
 		}
 	}
 	v.nothing = looked == 0
-	v.detail = fmt.Sprintf("%d of %d services with metrics of libraries have no spans of them, in the last %s.", len(v.affected), looked, lastDay)
+	v.detail = fmt.Sprintf("%d of %d services with metrics of libraries have no spans of them, in the last %s.", len(v.affected), looked,
+		lastDay)
 	return v
 }
 
@@ -161,7 +163,8 @@ func peerNames(e *evidence) verdict {
 	}
 	for _, p := range e.peers {
 		if p.Address != "" && len(p.Names) > 1 {
-			tell(p.Names[0], "%s is called %s by %s", strings.TrimSuffix(p.Address, ":"), strings.Join(p.Names, ", "), strings.Join(p.Services, ", "))
+			tell(p.Names[0], "%s is called %s by %s", strings.TrimSuffix(p.Address, ":"), strings.Join(p.Names, ", "),
+				strings.Join(p.Services, ", "))
 		}
 	}
 	known := map[string]string{}

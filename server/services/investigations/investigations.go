@@ -72,7 +72,8 @@ func (s *Service) CreateInvestigation(ctx context.Context, req *svcv2.CreateInve
 	}
 	if req.IssueId != nil {
 		if _, err := publicid.Decode(publicid.ErrorIssue, req.GetIssueId()); err != nil {
-			return nil, apierr.New(apierr.InvestigationValidation, fmt.Sprintf("issue_id is not the id of an error issue: %v.", err), apierr.Param("issue_id"))
+			return nil, apierr.New(apierr.InvestigationValidation, fmt.Sprintf("issue_id is not the id of an error issue: %v.", err),
+				apierr.Param("issue_id"))
 		}
 	}
 	r, err := s.store.CreateInvestigation(ctx, caller.Org, caller.User, store.Investigation{

@@ -16,7 +16,8 @@ import (
 func report(r store.Investigation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", wording.OneLine(r.Title))
-	fmt.Fprintf(&b, "%s, %s, started %s, last change %s", publicid.Encode(publicid.Investigation, r.ID), r.Status, wording.Clock(r.CreatedAt), wording.Clock(r.UpdatedAt))
+	fmt.Fprintf(&b, "%s, %s, started %s, last change %s", publicid.Encode(publicid.Investigation, r.ID), r.Status, wording.Clock(r.CreatedAt),
+		wording.Clock(r.UpdatedAt))
 	if r.Assignee != nil {
 		fmt.Fprintf(&b, ", with %s", wording.OneLine(*r.Assignee))
 	}

@@ -16,10 +16,14 @@ func TestReport(t *testing.T) {
 	at := time.Date(2026, 11, 24, 13, 5, 0, 0, time.UTC)
 	id := uuid.MustParse("0193f000-0000-7000-8000-000000000001")
 	r := store.Investigation{
-		ID: id, Title: "checkout\nis slow", Question: new("Since the sale?"), Status: "diagnosed", IssueID: new("iss_1"), Conclusion: new("Release 4.2."),
-		Assignee: new("night shift"), CreatedAt: at, UpdatedAt: at.Add(time.Hour),
+		ID: id, Title: "checkout\nis slow", Question: new("Since the sale?"), Status: "diagnosed", IssueID: new("iss_1"),
+		Conclusion: new("Release 4.2."),
+		Assignee:   new("night shift"), CreatedAt: at, UpdatedAt: at.Add(time.Hour),
 		Findings: []store.InvestigationFinding{
-			{Text: "p95 rose", Value: new(612.0), Unit: new("ms"), Call: new("find_slow_traces"), Request: json.RawMessage("{\"where\": \"a = `b`\"}"), CreatedAt: at},
+			{
+				Text: "p95 rose", Value: new(612.0), Unit: new("ms"), Call: new("find_slow_traces"),
+				Request: json.RawMessage("{\"where\": \"a = `b`\"}"), CreatedAt: at,
+			},
 			{Text: "no deploy\n# of others", CreatedAt: at},
 			{Text: "failed", Value: new(0.5), Call: new("find_errors"), CreatedAt: at},
 		},

@@ -23,7 +23,8 @@ func TestAddressed(t *testing.T) {
 	}})
 	ctx := principal.WithResult(t.Context(), principal.Result{Principal: &principal.Principal{Kind: principal.KindAPIKey, Org: "org_a"}})
 	_, create := s.CreateLogpushConnector(ctx, &svcv2.CreateLogpushConnectorRequest{Name: "a", ZoneName: "b"})
-	_, rotate := s.RotateLogpushConnector(ctx, &svcv2.RotateLogpushConnectorRequest{Id: publicid.Encode(publicid.LogpushConnector, uuid.New())})
+	_, rotate := s.RotateLogpushConnector(ctx, &svcv2.RotateLogpushConnectorRequest{Id: publicid.Encode(publicid.LogpushConnector,
+		uuid.New())})
 	for _, err := range []error{create, rotate} {
 		if err == nil || apierr.From(err).Tag != apierr.IntegrationsConfiguration || !strings.Contains(err.Error(), "ingest-public-url") {
 			t.Errorf("%v", err)

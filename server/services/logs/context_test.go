@@ -22,7 +22,8 @@ func TestLogContext(t *testing.T) {
 	var records []record
 	for i := range 30 {
 		r := record{
-			org: org, at: warehousetest.Noon().Add(time.Duration(i/3) * 7 * time.Minute), service: fmt.Sprintf("s%d", i%2), body: fmt.Sprint("record ", i),
+			org: org, at: warehousetest.Noon().Add(time.Duration(i/3) * 7 * time.Minute), service: fmt.Sprintf("s%d", i%2),
+			body:     fmt.Sprint("record ", i),
 			resource: map[string]string{"k8s.pod.name": fmt.Sprint("pod", i%3)},
 		}
 		if i%5 == 0 {
@@ -35,7 +36,8 @@ func TestLogContext(t *testing.T) {
 	insert(t, w, append(records, elsewhere)...)
 	ctx := warehousetest.As(t.Context(), org)
 	page, err := s.SearchLogs(ctx, &svcv2.SearchLogsRequest{
-		StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(3 * time.Hour)), Limit: new(int32(100)), Order: new("asc"),
+		StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(3 * time.Hour)),
+		Limit: new(int32(100)), Order: new("asc"),
 	})
 	if err != nil || len(page.GetData()) != len(records) {
 		t.Fatalf("%d records, %v", len(page.GetData()), err)
@@ -67,7 +69,10 @@ func TestLogContext(t *testing.T) {
 				}
 			}
 			n := []int{0, 2, 100}[(i/5+k)%3] // each fifth record has the trace
-			got, err := s.GetLogContext(ctx, &svcv2.GetLogContextRequest{Id: of.GetId(), Before: new(int32(n)), After: new(int32(n)), Scope: &tt.scope})
+			got, err := s.GetLogContext(ctx, &svcv2.GetLogContextRequest{
+				Id: of.GetId(), Before: new(int32(n)), After: new(int32(n)),
+				Scope: &tt.scope,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

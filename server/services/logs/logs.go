@@ -76,7 +76,8 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 
 func placeOf(r reads.LogRow, ascending bool) paging.LogKey {
 	return paging.LogKey{
-		Ascending: ascending, Timestamp: r.Timestamp, Service: r.ServiceName, TraceID: r.TraceID, SpanID: r.SpanID, Record: r.Record, Copy: r.Copy,
+		Ascending: ascending, Timestamp: r.Timestamp, Service: r.ServiceName, TraceID: r.TraceID, SpanID: r.SpanID, Record: r.Record,
+		Copy: r.Copy,
 	}
 }
 

@@ -64,7 +64,8 @@ func notNil(m map[string]string) map[string]string {
 func search(t *testing.T, s *Service, org principal.OrgID, f *svcv2.LogFilters) []string {
 	t.Helper()
 	res, err := s.SearchLogs(warehousetest.As(t.Context(), org), &svcv2.SearchLogsRequest{
-		StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour)), Limit: new(int32(100)), Filters: f,
+		StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour)),
+		Limit: new(int32(100)), Filters: f,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -85,13 +86,15 @@ func TestSearchFilters(t *testing.T) {
 	tricky := "tab\there \\ back 'quote' {org:String} \"x\"\nnew line"
 	insert(t, w,
 		record{
-			org: org, at: warehousetest.Noon(), service: "cart", severity: "ERROR", number: 17, body: "Connection refused by db-7.local", trace: trace,
-			span: span, environment: "prod",
+			org: org, at: warehousetest.Noon(), service: "cart", severity: "ERROR", number: 17, body: "Connection refused by db-7.local",
+			trace: trace,
+			span:  span, environment: "prod",
 			attributes: map[string]string{"attempt": "3", "peer": "db-7", "odd'key\\": "v\t1", "empty": ""},
 			resource:   map[string]string{"service.name": "cart", "host": "h1"},
 		},
 		record{
-			org: org, at: warehousetest.Noon(), service: "cart", severity: "INFO", number: 9, body: "ready", attributes: map[string]string{"attempt": "12.5"},
+			org: org, at: warehousetest.Noon(), service: "cart", severity: "INFO", number: 9, body: "ready",
+			attributes: map[string]string{"attempt": "12.5"},
 		},
 		record{
 			org: org, at: warehousetest.Noon(), service: "web", severity: "WARN", number: 13, body: "Größe überschritten",
@@ -144,8 +147,14 @@ func TestSearchFilters(t *testing.T) {
 		"lt":                  {attribute("attempt", "lt", 12.5, false), []string{refused}},
 		"lte":                 {attribute("attempt", "lte", 12.5, false), []string{refused, ready}},
 		"not lte":             {attribute("attempt", "lte", 12.5, true), []string{size, tricky}},
-		"resource":            {&svcv2.LogFilters{ResourceAttributes: []*svcv2.AttributeFilter{value("host", "equals", "h1", false)}}, []string{refused}},
-		"promoted":            {&svcv2.LogFilters{ResourceAttributes: []*svcv2.AttributeFilter{value("service.name", "equals", "cart", false)}}, []string{refused}},
+		"resource": {
+			&svcv2.LogFilters{ResourceAttributes: []*svcv2.AttributeFilter{value("host", "equals", "h1", false)}},
+			[]string{refused},
+		},
+		"promoted": {
+			&svcv2.LogFilters{ResourceAttributes: []*svcv2.AttributeFilter{value("service.name", "equals", "cart", false)}},
+			[]string{refused},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := append([]string{}, tc.want...)
@@ -191,7 +200,8 @@ func TestSearchPagesThroughTies(t *testing.T) {
 				t.Fatal("the pages do not end")
 			}
 			res, err := s.SearchLogs(warehousetest.As(t.Context(), org), &svcv2.SearchLogsRequest{
-				StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(4)), Limit: &limit, Cursor: cursor, Order: &order,
+				StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(4)), Limit: &limit, Cursor: cursor,
+				Order: &order,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -235,11 +245,17 @@ func TestSearchRefuses(t *testing.T) {
 		tag   apierr.Tag
 		param string
 	}{
-		"no start":   {&svcv2.SearchLogsRequest{EndTime: end}, apierr.ParameterMissing, "start_time"},
-		"same":       {&svcv2.SearchLogsRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
-		"too long":   {&svcv2.SearchLogsRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"no start": {&svcv2.SearchLogsRequest{EndTime: end}, apierr.ParameterMissing, "start_time"},
+		"same":     {&svcv2.SearchLogsRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
+		"too long": {
+			&svcv2.SearchLogsRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-7 * 24 * time.Hour)), EndTime: end},
+			apierr.TelemetryRangeTooLarge, "start_time",
+		},
 		"bad cursor": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Cursor: new("log_x")}, apierr.CursorInvalid, "cursor"},
-		"far year":   {&svcv2.SearchLogsRequest{StartTime: start, EndTime: &timestamppb.Timestamp{Seconds: 1 << 35}}, apierr.TimeRangeInvalid, "end_time"},
+		"far year": {
+			&svcv2.SearchLogsRequest{StartTime: start, EndTime: &timestamppb.Timestamp{Seconds: 1 << 35}}, apierr.TimeRangeInvalid,
+			"end_time",
+		},
 		"text for gt": {&svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Filters: &svcv2.LogFilters{
 			Attributes: []*svcv2.AttributeFilter{{Key: "a", Operator: "gt", Value: structpb.NewStringValue("1")}},
 		}}, apierr.InvalidRequest, "filters.attributes[0].value"},
@@ -268,7 +284,10 @@ func TestBodySearchIgnoresCase(t *testing.T) {
 func TestIndexes(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_indexes"
-	insert(t, w, record{org: org, at: warehousetest.Noon(), service: "s", severity: "INFO", body: "one two three", attributes: map[string]string{"k": "v"}})
+	insert(t, w, record{
+		org: org, at: warehousetest.Noon(), service: "s", severity: "INFO", body: "one two three",
+		attributes: map[string]string{"k": "v"},
+	})
 	for index, filters := range map[string]*svcv2.LogFilters{
 		"idx_body":          {BodySearch: new("e two t")},
 		"idx_trace_id":      {TraceId: new(strings.Repeat("ab", 16))},
@@ -326,7 +345,8 @@ func TestSearchCutsLargePages(t *testing.T) {
 				t.Fatal("the pages do not end")
 			}
 			res, err := s.SearchLogs(warehousetest.As(t.Context(), org), &svcv2.SearchLogsRequest{
-				StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(6 * time.Hour)), Limit: &limit, Cursor: cursor,
+				StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(6 * time.Hour)), Limit: &limit,
+				Cursor: cursor,
 			})
 			if err != nil {
 				t.Fatal(err)

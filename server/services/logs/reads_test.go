@@ -38,7 +38,8 @@ func TestGetLog(t *testing.T) {
 	var records []record
 	for i := range 20 {
 		records = append(records, record{
-			org: org, at: warehousetest.Noon().Add(time.Duration(i/4) * time.Nanosecond), service: fmt.Sprintf("s%d", i%3), body: fmt.Sprintf("b%d", i),
+			org: org, at: warehousetest.Noon().Add(time.Duration(i/4) * time.Nanosecond), service: fmt.Sprintf("s%d", i%3),
+			body:       fmt.Sprintf("b%d", i),
 			attributes: map[string]string{"i": fmt.Sprint(i)},
 		})
 	}
@@ -69,8 +70,10 @@ func TestGetLog(t *testing.T) {
 	wantError(t, "no such record", err, apierr.LogNotFound, "id")
 	text := func(payload string) string { return publicid.EncodeText(publicid.Log, payload) }
 	for _, bad := range []string{
-		"", "log_", "log_1", "key_" + id[4:], id + "0", text("x"), text(`["~s44we8.000000042"]`), text(`["s44we8.000000042","~ABEiM0RVZneImaq7zN3u_w"]`),
-		text(`["~s44we8.42","~ABEiM0RVZneImaq7zN3u_w"]`), text(`["~s44we8.000000042","~ABEi"]`), text(`["~-1.000000042","~ABEiM0RVZneImaq7zN3u_w"]`),
+		"", "log_", "log_1", "key_" + id[4:], id + "0", text("x"), text(`["~s44we8.000000042"]`),
+		text(`["s44we8.000000042","~ABEiM0RVZneImaq7zN3u_w"]`),
+		text(`["~s44we8.42","~ABEiM0RVZneImaq7zN3u_w"]`), text(`["~s44we8.000000042","~ABEi"]`),
+		text(`["~-1.000000042","~ABEiM0RVZneImaq7zN3u_w"]`),
 		text(`["~zzzzzzzzzzz.000000042","~ABEiM0RVZneImaq7zN3u_w"]`), text(`["~s44we8.000000042","~ABEiM0RVZneImaq7zN3u_w","~"]`),
 	} {
 		_, err := s.GetLog(warehousetest.As(t.Context(), org), &svcv2.GetLogRequest{Id: bad})
@@ -95,7 +98,10 @@ func TestSearchReadsLittle(t *testing.T) {
 	const rows = 80_000
 	at := fmt.Sprintf("fromUnixTimestamp64Nano(toInt64(%d) + %%s, 'UTC')", warehousetest.Noon().UnixNano())
 	const large = "concat(toString(number), ' ', repeat(hex(MD5(toString(number))), 32))"
-	for name, times := range map[string]string{"varied": "toInt64(number) * 17000000", "second": "intDiv(toInt64(number), 20000) * 1000000000", "one": "0"} {
+	for name, times := range map[string]string{
+		"varied": "toInt64(number) * 17000000", "second": "intDiv(toInt64(number), 20000) * 1000000000",
+		"one": "0",
+	} {
 		org := principal.OrgID("org_little_" + name)
 		fill(t, w, org, rows, fmt.Sprintf(at, times), "concat('s', toString(number % 8))", large)
 		limits := warehouse.Limits{Memory: 150 << 20}
@@ -105,7 +111,8 @@ func TestSearchReadsLittle(t *testing.T) {
 			filters *svcv2.LogFilters
 		}{{1, nil}, {100, nil}, {20, &svcv2.LogFilters{ServiceName: new("s3")}}, {20, &svcv2.LogFilters{Severity: new("error")}}} {
 			req := &svcv2.SearchLogsRequest{
-				StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(12 * time.Hour)), Limit: &tc.limit,
+				StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(12 * time.Hour)),
+				Limit:   &tc.limit,
 				Filters: tc.filters,
 			}
 			seen := map[string]bool{}
@@ -175,7 +182,10 @@ func TestPatterns(t *testing.T) {
 		for template, want := range map[string]struct {
 			count float64
 			isNew bool
-		}{"request <num> served in <num>": {30000, false}, "cart <uuid> saved": {6000, false}, "upstream <ip> refused payment of <num>": {900, true}} {
+		}{
+			"request <num> served in <num>": {30000, false}, "cart <uuid> saved": {6000, false},
+			"upstream <ip> refused payment of <num>": {900, true},
+		} {
 			p := got[template]
 			if p == nil && size == 100 {
 				continue // such a small sample can miss a rare pattern
@@ -217,12 +227,16 @@ func TestLogFacets(t *testing.T) {
 		record{org: org, at: warehousetest.Noon(), service: "b", severity: "INFO", body: "z"},
 		record{org: "org_facets_other", at: warehousetest.Noon(), service: "c", severity: "INFO"},
 	)
-	req := &svcv2.SearchLogFacetsRequest{StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour))}
+	req := &svcv2.SearchLogFacetsRequest{
+		StartTime: timestamppb.New(warehousetest.Noon()),
+		EndTime:   timestamppb.New(warehousetest.Noon().Add(time.Hour)),
+	}
 	res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchLogFacets(warehousetest.As(t.Context(), org), req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchLogFacets(warehousetest.As(t.Context(), org), req)
+	rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchLogFacets(warehousetest.As(t.Context(),
+		org), req)
 	if diff := cmp.Diff(res, rolled, protocmp.Transform()); err != nil || diff != "" {
 		t.Errorf("from rollups: %v, %s", err, diff)
 	}

@@ -26,8 +26,10 @@ func TestPatternEstimates(t *testing.T) {
 	truth := map[string]float64{
 		"page <num> served": 60_000, "replica read refused by <ip>": 15_000, "all at one instant": 20_000, "lost the lease": 5_000,
 	}
-	fill(t, w, org, 60_000, at(0, 1380*time.Millisecond), "'web'", "concat('page ', toString(number), ' served')")                              // evenly over 23 h
-	fill(t, w, org, 15_000, at(8*time.Hour, 100*time.Millisecond), "'db'", "concat('replica read refused by 10.0.0.', toString(number % 200))") // 25 minutes
+	// evenly over 23 h
+	fill(t, w, org, 60_000, at(0, 1380*time.Millisecond), "'web'", "concat('page ', toString(number), ' served')")
+	// 25 minutes
+	fill(t, w, org, 15_000, at(8*time.Hour, 100*time.Millisecond), "'db'", "concat('replica read refused by 10.0.0.', toString(number % 200))")
 	fill(t, w, org, 20_000, at(3*time.Hour, 0), "'web'", "'all at one instant'")
 	fill(t, w, org, 5_000, at(0, 16*time.Second), "'worker'", "'lost the lease'")
 	first := start.Add(8 * time.Hour)

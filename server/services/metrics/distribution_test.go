@@ -117,12 +117,14 @@ func (p *play) histograms(t tester, w *warehouse.Warehouse, org string) {
 			scale := h.scale()
 			offset, up, zeros := buckets(positive, scale)
 			downOffset, down, _ := buckets(negative, scale)
-			exponentials = append(exponentials, h.row(org, "latency.exponential", 0, uint64(len(values)), sum, low, high, scale, zeros, 0.0, offset, up, downOffset, down, s.temporality()))
+			exponentials = append(exponentials, h.row(org, "latency.exponential", 0, uint64(len(values)), sum, low, high, scale, zeros, 0.0, offset,
+				up, downOffset, down, s.temporality()))
 		}
 	}
 	insert(t, w, p.r, "metrics_histogram", "Count Sum Min Max BucketCounts ExplicitBounds AggregationTemporality", explicit)
 	insert(t, w, p.r, "metrics_exponential_histogram",
-		"Count Sum Min Max Scale ZeroCount ZeroThreshold PositiveOffset PositiveBucketCounts NegativeOffset NegativeBucketCounts AggregationTemporality", exponentials)
+		"Count Sum Min Max Scale ZeroCount ZeroThreshold PositiveOffset PositiveBucketCounts NegativeOffset NegativeBucketCounts "+
+			"AggregationTemporality", exponentials)
 }
 
 // observed holds the observations of a cell, each with the bucket in which it was counted.

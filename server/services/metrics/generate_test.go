@@ -92,7 +92,8 @@ func (p *play) run(s *series) {
 		grown, seen = float64(r.IntN(1000)), observe(r, r.IntN(40)) // from before the first point was sent
 	}
 	must := false
-	for at = at.Add(time.Duration(r.IntN(5000)) * time.Millisecond); at.Before(p.end.Add(5 * time.Minute)); at = at.Add(every + time.Duration(r.IntN(2000))*time.Millisecond) {
+	for at = at.Add(time.Duration(r.IntN(5000)) * time.Millisecond); at.Before(p.end.Add(5 * time.Minute)); at = at.Add(every +
+		time.Duration(r.IntN(2000))*time.Millisecond) {
 		grown += float64(r.IntN(100))
 		seen = append(seen, observe(r, r.IntN(6))...)
 		switch n := r.IntN(100); {

@@ -44,14 +44,16 @@ func TestListMetrics(t *testing.T) {
 		row(org, warehousetest.Noon().Add(-72*time.Hour), "old", "gauge", "db", 1),
 		row("org_metrics_other", warehousetest.Noon(), "b.duration", "histogram", "web", 1000),
 	}
-	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount FirstSeen LastSeen")
+	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount " +
+		"FirstSeen LastSeen")
 	if err := w.InsertRows(t.Context(), "metric_catalog", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}
 	list := func(org principal.OrgID, req *svcv2.ListMetricsRequest) (all []*svcv2.Metric) {
 		t.Helper()
 		if req.StartTime == nil { // the last points of the hour at noon are at its first second, because both ends count
-			req.StartTime, req.EndTime = timestamppb.New(warehousetest.Noon().Add(time.Second)), timestamppb.New(warehousetest.Noon().Add(2*time.Hour))
+			req.StartTime, req.EndTime = timestamppb.New(warehousetest.Noon().Add(time.Second)),
+				timestamppb.New(warehousetest.Noon().Add(2*time.Hour))
 		}
 		for range 100 {
 			res, err := s.ListMetrics(warehousetest.As(t.Context(), org), req)
@@ -86,19 +88,27 @@ func TestListMetrics(t *testing.T) {
 		"search none": {&svcv2.ListMetricsRequest{Search: new("%")}, ""},
 		"after the last point of an hour": {
 			&svcv2.ListMetricsRequest{
-				StartTime: timestamppb.New(warehousetest.Noon().Add(time.Second + 1)), EndTime: timestamppb.New(warehousetest.Noon().Add(2 * time.Hour)),
+				StartTime: timestamppb.New(warehousetest.Noon().Add(time.Second + 1)),
+				EndTime:   timestamppb.New(warehousetest.Noon().Add(2 * time.Hour)),
 			}, duration,
 		},
 		"before the first point of an hour": {
-			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Minute)), EndTime: timestamppb.New(warehousetest.Noon().Add(-1))}, "",
+			&svcv2.ListMetricsRequest{
+				StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Minute)),
+				EndTime:   timestamppb.New(warehousetest.Noon().Add(-1)),
+			}, "",
 		},
 		"up to the first point of an hour": {
-			&svcv2.ListMetricsRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Minute)), EndTime: timestamppb.New(warehousetest.Noon())},
+			&svcv2.ListMetricsRequest{
+				StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Minute)),
+				EndTime:   timestamppb.New(warehousetest.Noon()),
+			},
 			total + ", " + gauge + ", " + duration,
 		},
 		"between the points of an hour and the next": {
 			&svcv2.ListMetricsRequest{
-				StartTime: timestamppb.New(warehousetest.Noon().Add(2 * time.Second)), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour - 1)),
+				StartTime: timestamppb.New(warehousetest.Noon().Add(2 * time.Second)),
+				EndTime:   timestamppb.New(warehousetest.Noon().Add(time.Hour - 1)),
 			}, "",
 		},
 	} {

@@ -44,7 +44,8 @@ func seedShop(t *testing.T, w *warehouse.Warehouse, org string, start time.Time)
 			start.Add(570 * time.Second),
 		})
 	}
-	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount FirstSeen LastSeen")
+	columns := strings.Fields("OrgId Hour MetricName MetricType ServiceName MetricDescription MetricUnit IsMonotonic DataPointCount " +
+		"FirstSeen LastSeen")
 	if err := w.InsertRows(t.Context(), "metric_catalog", columns, catalog, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -147,13 +148,18 @@ func TestQueryMetrics(t *testing.T) {
 		}, "all 60 in 10"},
 		"two conditions": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.Filters.Attributes = []*svcv2.AttributeFilter{
-				{Key: "size", Operator: "gte", Value: structpb.NewNumberValue(1)}, {Key: "http.route", Operator: "exists"}, {Key: "size", Operator: "lt", Value: structpb.NewNumberValue(2)},
+				{Key: "size", Operator: "gte", Value: structpb.NewNumberValue(1)},
+				{Key: "http.route", Operator: "exists"},
+				{Key: "size", Operator: "lt", Value: structpb.NewNumberValue(2)},
 			}
 		}, "all 120 in 10"},
 		"of a host": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.Filters.ResourceAttributes = []*svcv2.AttributeFilter{{Key: "host.name", Operator: "equals", Value: text("h2")}}
 		}, ""},
-		"where":           {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = new(`attr.http.route = "/a" OR attr.size > 1`) }, "all 240 in 10"},
+		"where": {
+			func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = new(`attr.http.route = "/a" OR attr.size > 1`) },
+			"all 240 in 10",
+		},
 		"another service": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.ServiceName = new("db") }, ""},
 	} {
 		req := ask()
@@ -189,14 +195,26 @@ func TestQueryMetrics(t *testing.T) {
 		param  string
 		tag    apierr.Tag
 	}{
-		"a sum that can fall": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.MetricName = "queue.length" }, "aggregation", apierr.MetricQueryInvalid},
-		"rate of a gauge":     {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.MetricType = "gauge" }, "aggregation", apierr.MetricQueryInvalid},
-		"no key":              {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.GroupBy = new("attribute") }, "group_by_attribute_key", apierr.MetricQueryInvalid},
+		"a sum that can fall": {
+			func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.MetricName = "queue.length" }, "aggregation",
+			apierr.MetricQueryInvalid,
+		},
+		"rate of a gauge": {
+			func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Filters.MetricType = "gauge" }, "aggregation",
+			apierr.MetricQueryInvalid,
+		},
+		"no key": {
+			func(r *svcv2.QueryMetricsTimeseriesRequest) { r.GroupBy = new("attribute") }, "group_by_attribute_key",
+			apierr.MetricQueryInvalid,
+		},
 		"the other key": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.GroupBy, r.GroupByAttributeKey, r.GroupByResourceAttributeKey = new("attribute"), new("a"), new("b")
 		}, "group_by_resource_attribute_key", apierr.MetricQueryInvalid},
-		"bad where":        {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = new("attr.x = ") }, "where", apierr.MetricQueryInvalid},
-		"too many buckets": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.EndTime = timestamppb.New(start.Add(26 * time.Hour)) }, "bucket_seconds", apierr.TelemetryBucketCountTooLarge},
+		"bad where": {func(r *svcv2.QueryMetricsTimeseriesRequest) { r.Where = new("attr.x = ") }, "where", apierr.MetricQueryInvalid},
+		"too many buckets": {
+			func(r *svcv2.QueryMetricsTimeseriesRequest) { r.EndTime = timestamppb.New(start.Add(26 * time.Hour)) },
+			"bucket_seconds", apierr.TelemetryBucketCountTooLarge,
+		},
 		"too long": {func(r *svcv2.QueryMetricsTimeseriesRequest) {
 			r.EndTime = timestamppb.New(start.Add(32 * 24 * time.Hour))
 		}, "start_time", apierr.TelemetryRangeTooLarge},
@@ -233,7 +251,10 @@ func TestQueryMetrics(t *testing.T) {
 		t.Errorf("%v", d)
 	}
 	var e *apierr.Error
-	if _, err = s.GetMetric(ctx, &svcv2.GetMetricRequest{Name: "http.requests", StartTime: timestamppb.New(start), EndTime: timestamppb.New(start.Add(time.Hour))}); !errors.As(err, &e) || e.Tag != apierr.MetricNotFound ||
+	if _, err = s.GetMetric(ctx, &svcv2.GetMetricRequest{
+		Name: "http.requests", StartTime: timestamppb.New(start),
+		EndTime: timestamppb.New(start.Add(time.Hour)),
+	}); !errors.As(err, &e) || e.Tag != apierr.MetricNotFound ||
 		strings.Contains(e.Message, "It has data from ") {
 		t.Errorf("another organization: %v", err)
 	}

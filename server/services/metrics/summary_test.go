@@ -25,7 +25,8 @@ func TestSummariesAgree(t *testing.T) {
 		var rows [][]any
 		for n, s := range []struct{ service, kind string }{{"web", "GET"}, {"web", "POST"}, {"db", "GET"}} {
 			count, sum := uint64(0), 0.0
-			for at := start.Add(time.Duration(n+1) * 7 * time.Second); at.Before(window.End); at = at.Add(time.Duration(20+r.IntN(40)) * time.Second) {
+			for at := start.Add(time.Duration(n+1) * 7 * time.Second); at.Before(window.End); at = at.Add(time.Duration(20+
+				r.IntN(40)) * time.Second) {
 				grown, total := uint64(r.IntN(50)), math.Round(r.Float64()*1000)/8
 				count, sum = count+grown, sum+total
 				quantiles, values := []float64{0, 0.5, 0.99, 1}, []float64{float64(r.IntN(10)), 20, 30 + float64(r.IntN(50)), 90 + float64(r.IntN(20))}
@@ -55,7 +56,8 @@ func TestSummariesAgree(t *testing.T) {
 			}
 		}
 		if err := w.InsertRows(t.Context(), "metrics_summary", []string{
-			"OrgId", "MetricName", "ServiceName", "SeriesHash", "StartTimestamp", "Timestamp", "Attributes", "Count", "Sum", "QuantilesQuantile", "QuantilesValue",
+			"OrgId", "MetricName", "ServiceName", "SeriesHash", "StartTimestamp", "Timestamp", "Attributes", "Count", "Sum", "QuantilesQuantile",
+			"QuantilesValue",
 		}, rows, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -42,9 +42,10 @@ func TestFunnelNamesUnknownEvents(t *testing.T) {
 	}
 	const listed = " The names in this window are added to cart, product viewed."
 	for steps, want := range map[string]string{
-		"added to cart,product viewed":    "",
-		"product viewed,added to cart":    "", // the second step exists, but nobody reached it
-		"product viewed,add to cart":      `No product event "add to cart" was received in this window; the nearest name is "added to cart".` + listed,
+		"added to cart,product viewed": "",
+		"product viewed,added to cart": "", // the second step exists, but nobody reached it
+		"product viewed,add to cart": `No product event "add to cart" was received in this window; the nearest name is "added to cart".` +
+			listed,
 		"product viewed,checkout started": `No product event "checkout started" was received in this window.` + listed,
 	} {
 		if got := ask(strings.Split(steps, ",")...); got != want {

@@ -65,7 +65,8 @@ func toPaths(req *svcv2.SearchProductEventPathsRequest) (p reads.Paths, err erro
 	if p.Anchor, err = toStep("anchor", req.GetAnchor()); err != nil {
 		return p, err
 	}
-	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, limits.DefaultPathHops, limits.DefaultPathBranches, reads.IncludeAll
+	p.Before, p.Depth, p.Branches, p.Include = req.GetDirection() == before, limits.DefaultPathHops, limits.DefaultPathBranches,
+		reads.IncludeAll
 	if req.Depth != nil {
 		p.Depth = int(req.GetDepth())
 	}

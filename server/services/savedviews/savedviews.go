@@ -28,9 +28,15 @@ func New(st *store.Store) *Service { return &Service{store: st} }
 func resource() storeerr.Resource {
 	return storeerr.Resource{
 		Prefix: publicid.SavedView, ID: "a saved view", Invalid: apierr.SavedViewValidation,
-		NotFound:    storeerr.Answer{Tag: apierr.SavedViewNotFound, Message: "There is no such saved view, or it is the private view of another user."},
-		Taken:       storeerr.Answer{Tag: apierr.SavedViewNameTaken, Message: "The page has a saved view with this name. Choose another name."},
-		Unavailable: storeerr.Answer{Tag: apierr.SavedViewPersistence, Message: "Saved views cannot be read or changed at the moment. Try again."},
+		NotFound: storeerr.Answer{
+			Tag:     apierr.SavedViewNotFound,
+			Message: "There is no such saved view, or it is the private view of another user.",
+		},
+		Taken: storeerr.Answer{Tag: apierr.SavedViewNameTaken, Message: "The page has a saved view with this name. Choose another name."},
+		Unavailable: storeerr.Answer{
+			Tag:     apierr.SavedViewPersistence,
+			Message: "Saved views cannot be read or changed at the moment. Try again.",
+		},
 	}
 }
 

@@ -44,7 +44,8 @@ func (s *Service) ListScrapeTargetChecks(
 	}
 	var rows []reads.ScrapeCheckRow
 	if since.Before(until) {
-		rows, err = read.All[reads.ScrapeCheckRow](ctx, s.Warehouse, caller.Org, reads.ScrapeChecks(publicid.Encode(publicid.ScrapeTarget, id), since, until, limits.ScrapeChecks))
+		rows, err = read.All[reads.ScrapeCheckRow](ctx, s.Warehouse, caller.Org,
+			reads.ScrapeChecks(publicid.Encode(publicid.ScrapeTarget, id), since, until, limits.ScrapeChecks))
 		if err != nil {
 			return nil, unavailable(ctx, err)
 		}

@@ -61,7 +61,8 @@ func (s *Service) edit(t *store.ScrapeTarget, req *svcv2.UpdateScrapeTargetReque
 		return nil
 	}
 	if t.AuthType != store.ScrapeAuthNone && origin(before) != origin(t.URL) {
-		return invalid("auth_credentials", "must be given again, because the url has another origin (scheme, host, port) than the one they were given for")
+		return invalid("auth_credentials", "must be given again, because the url has another origin (scheme, host, port) than the one they "+
+			"were given for")
 	}
 	return nil
 }

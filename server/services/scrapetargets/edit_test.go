@@ -33,19 +33,66 @@ func TestEdit(t *testing.T) {
 		field string // that is refused, or empty
 		check func(*store.ScrapeTarget) bool
 	}{
-		"another path":    {"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new(same)}, []string{"url"}, "", func(t *store.ScrapeTarget) bool { return t.URL == same && string(t.Credentials) == "old" }},
-		"another origin":  {"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new(other)}, []string{"url"}, "auth_credentials", nil},
-		"another port":    {"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new("https://node.example.com:8443/")}, []string{"url"}, "auth_credentials", nil},
-		"another scheme":  {"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new("http://node.example.com/")}, []string{"url"}, "auth_credentials", nil},
-		"with new ones":   {"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new(other), AuthCredentials: &token}, []string{"url", "auth_credentials"}, "", func(t *store.ScrapeTarget) bool { return t.URL == other && string(t.Credentials) != "old" }},
-		"without any":     {"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new(other), AuthType: new("none")}, []string{"url", "auth_type"}, "", func(t *store.ScrapeTarget) bool { return t.AuthType == "none" }},
-		"none stored":     {"none", &svcv2.UpdateScrapeTargetRequest{Url: new(other)}, []string{"url"}, "", func(t *store.ScrapeTarget) bool { return t.URL == other }},
-		"another type":    {"bearer", &svcv2.UpdateScrapeTargetRequest{AuthType: new("basic")}, []string{"auth_type"}, "auth_credentials", nil},
-		"type, new ones":  {"bearer", &svcv2.UpdateScrapeTargetRequest{AuthType: new("basic"), AuthCredentials: &basic}, []string{"auth_credentials", "auth_type"}, "", func(t *store.ScrapeTarget) bool { return t.AuthType == "basic" }},
-		"of another type": {"bearer", &svcv2.UpdateScrapeTargetRequest{AuthCredentials: &basic}, []string{"auth_credentials"}, "auth_credentials", nil},
-		"same type":       {"bearer", &svcv2.UpdateScrapeTargetRequest{AuthType: new("bearer")}, []string{"auth_type"}, "", func(t *store.ScrapeTarget) bool { return string(t.Credentials) == "old" }},
+		"another path": {
+			"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new(same)},
+			[]string{"url"},
+			"",
+			func(t *store.ScrapeTarget) bool { return t.URL == same && string(t.Credentials) == "old" },
+		},
+		"another origin": {"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new(other)}, []string{"url"}, "auth_credentials", nil},
+		"another port": {
+			"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new("https://node.example.com:8443/")},
+			[]string{"url"},
+			"auth_credentials", nil,
+		},
+		"another scheme": {
+			"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new("http://node.example.com/")},
+			[]string{"url"},
+			"auth_credentials",
+			nil,
+		},
+		"with new ones": {
+			"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new(other), AuthCredentials: &token},
+			[]string{"url", "auth_credentials"},
+			"", func(t *store.ScrapeTarget) bool { return t.URL == other && string(t.Credentials) != "old" },
+		},
+		"without any": {
+			"bearer", &svcv2.UpdateScrapeTargetRequest{Url: new(other), AuthType: new("none")},
+			[]string{"url", "auth_type"},
+			"",
+			func(t *store.ScrapeTarget) bool { return t.AuthType == "none" },
+		},
+		"none stored": {
+			"none", &svcv2.UpdateScrapeTargetRequest{Url: new(other)},
+			[]string{"url"},
+			"",
+			func(t *store.ScrapeTarget) bool { return t.URL == other },
+		},
+		"another type": {"bearer", &svcv2.UpdateScrapeTargetRequest{AuthType: new("basic")}, []string{"auth_type"}, "auth_credentials", nil},
+		"type, new ones": {
+			"bearer", &svcv2.UpdateScrapeTargetRequest{AuthType: new("basic"), AuthCredentials: &basic},
+			[]string{"auth_credentials", "auth_type"},
+			"", func(t *store.ScrapeTarget) bool { return t.AuthType == "basic" },
+		},
+		"of another type": {
+			"bearer", &svcv2.UpdateScrapeTargetRequest{AuthCredentials: &basic},
+			[]string{"auth_credentials"},
+			"auth_credentials",
+			nil,
+		},
+		"same type": {
+			"bearer", &svcv2.UpdateScrapeTargetRequest{AuthType: new("bearer")},
+			[]string{"auth_type"},
+			"",
+			func(t *store.ScrapeTarget) bool { return string(t.Credentials) == "old" },
+		},
 		"private address": {"none", &svcv2.UpdateScrapeTargetRequest{Url: new("http://10.0.0.1/")}, []string{"url"}, "url", nil},
-		"cleared":         {"none", &svcv2.UpdateScrapeTargetRequest{}, []string{"labels_json", "service_name", "organization"}, "", func(t *store.ScrapeTarget) bool { return t.LabelsJSON == nil && t.ServiceName == nil }},
+		"cleared": {
+			"none", &svcv2.UpdateScrapeTargetRequest{},
+			[]string{"labels_json", "service_name", "organization"},
+			"",
+			func(t *store.ScrapeTarget) bool { return t.LabelsJSON == nil && t.ServiceName == nil },
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			target := store.ScrapeTarget{

@@ -20,7 +20,8 @@ func (s *Service) ProbeScrapeTarget(ctx context.Context, req *svcv2.ProbeScrapeT
 	}
 	if row.TargetType == store.ScrapePlanetscale {
 		return nil, apierr.New(apierr.ScrapeTargetValidation,
-			"The integration with the database platform scrapes this target, so it cannot be probed by itself. Its last scrape is in the answer of getPlanetScaleIntegration.",
+			"The integration with the database platform scrapes this target, so it cannot be probed by itself. Its last scrape is in the answer "+
+				"of getPlanetScaleIntegration.",
 			apierr.Param("id"))
 	}
 	target, err := s.Vault.Target(row)

@@ -111,7 +111,8 @@ func (s *Service) CreateScrapeTarget(ctx context.Context, req *svcv2.CreateScrap
 			return nil, invalid("url", "must be left out for the target_type planetscale: the integration knows the address")
 		}
 		return nil, apierr.New(apierr.IntegrationsNotConnected,
-			"The integration with the database platform is not connected, so it has no targets. Create a target of the type prometheus for an endpoint of your own.",
+			"The integration with the database platform is not connected, so it has no targets. Create a target of the type prometheus for an "+
+				"endpoint of your own.",
 			apierr.Param("target_type"))
 	}
 	id, err := uuid.NewV7()

@@ -52,7 +52,8 @@ func insert(t testing.TB, w *warehouse.Warehouse, org principal.OrgID, spans ...
 			s.attributes,
 		})
 	}
-	columns := strings.Fields("OrgId Timestamp TraceId SpanId ParentSpanId ServiceName Environment SpanKind DurationNano HasError IsEntry SampleRate SpanAttributes")
+	columns := strings.Fields("OrgId Timestamp TraceId SpanId ParentSpanId ServiceName Environment SpanKind DurationNano HasError IsEntry " +
+		"SampleRate SpanAttributes")
 	if err := w.InsertRows(t.Context(), "spans", columns, rows, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,8 @@ func TestMap(t *testing.T) {
 		t.Errorf("edges (-want +got):\n%s", diff)
 	}
 	wantNodes := []string{
-		"service:alone", "service:cart", "service:mailer", "service:other", "service:queue-in", "service:web", "database:postgresql:orders", "database:redis:",
+		"service:alone", "service:cart", "service:mailer", "service:other", "service:queue-in", "service:web", "database:postgresql:orders",
+		"database:redis:",
 		"queue:kafka:orders", "external:grpc:geo.v1.Geo", "external:http:api.pay.example", "external:http:hooks.example",
 	}
 	if diff := cmp.Diff(wantNodes, nodes(m)); diff != "" {
@@ -388,9 +390,12 @@ func TestRefuses(t *testing.T) {
 		tag   apierr.Tag
 		param string
 	}{
-		"no end":   {&svcv2.GetServiceMapRequest{StartTime: start}, apierr.ParameterMissing, "end_time"},
-		"same":     {&svcv2.GetServiceMapRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
-		"too long": {&svcv2.GetServiceMapRequest{StartTime: timestamppb.New(warehousetest.Noon().AddDate(-1, 0, -2)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"no end": {&svcv2.GetServiceMapRequest{StartTime: start}, apierr.ParameterMissing, "end_time"},
+		"same":   {&svcv2.GetServiceMapRequest{StartTime: start, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
+		"too long": {
+			&svcv2.GetServiceMapRequest{StartTime: timestamppb.New(warehousetest.Noon().AddDate(-1, 0, -2)), EndTime: end},
+			apierr.TelemetryRangeTooLarge, "start_time",
+		},
 	} {
 		_, err := New(nil, query.Rollups{}, time.Now).GetServiceMap(warehousetest.As(t.Context(), "org_a"), tc.req)
 		var e *apierr.Error

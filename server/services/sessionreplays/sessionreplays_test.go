@@ -61,7 +61,8 @@ func setup(t *testing.T) *fixture {
 func (f *fixture) session(t *testing.T, id string, at time.Time, chunks ...string) {
 	t.Helper()
 	w := warehousetest.Shared(t)
-	if err := w.InsertRows(t.Context(), "session_replays", []string{"OrgId", "SessionId", "Version", "StartTime", "Status"}, [][]any{{string(f.org), id, uint32(1), at, "active"}}, ""); err != nil {
+	if err := w.InsertRows(t.Context(), "session_replays", []string{"OrgId", "SessionId", "Version", "StartTime", "Status"},
+		[][]any{{string(f.org), id, uint32(1), at, "active"}}, ""); err != nil {
 		t.Fatal(err)
 	}
 	var rows [][]any
@@ -77,7 +78,8 @@ func (f *fixture) session(t *testing.T, id string, at time.Time, chunks ...strin
 		rows = append(rows, []any{string(f.org), id, uint32(2 * i), at.Add(time.Duration(i) * time.Second), uint64(len(text)), b.String()})
 	}
 	if len(rows) > 0 {
-		if err := w.InsertRows(t.Context(), "session_replay_events", []string{"OrgId", "SessionId", "ChunkSeq", "Timestamp", "ByteSize", "Payload"}, rows, ""); err != nil {
+		if err := w.InsertRows(t.Context(), "session_replay_events",
+			[]string{"OrgId", "SessionId", "ChunkSeq", "Timestamp", "ByteSize", "Payload"}, rows, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -283,7 +285,10 @@ func TestRefuses(t *testing.T) {
 			return err
 		}, apierr.ParameterInvalid, "window_end"},
 		"a hint before 1970": {func() error {
-			_, err := f.GetSessionReplayManifest(f.ctx, &svcv2.GetSessionReplayManifestRequest{Id: id, WindowStart: &timestamppb.Timestamp{Seconds: -1}})
+			_, err := f.GetSessionReplayManifest(f.ctx, &svcv2.GetSessionReplayManifestRequest{
+				Id:          id,
+				WindowStart: &timestamppb.Timestamp{Seconds: -1},
+			})
 			return err
 		}, apierr.ParameterInvalid, "window_start"},
 		"chunks of an unknown session": {func() error {

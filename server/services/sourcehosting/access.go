@@ -168,7 +168,8 @@ func (s *Service) resolve(ctx context.Context, r *opened, param string, given *s
 	if ref == "" {
 		return "", "", apierr.New(apierr.VcsRefNotFound, "The repository is empty.", apierr.Param(param))
 	}
-	if strings.Contains(ref, "..") || strings.ContainsFunc(ref, func(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune("~^:?*[\\", c) }) {
+	if strings.Contains(ref, "..") || strings.ContainsFunc(ref,
+		func(c rune) bool { return c <= ' ' || c == 0x7f || strings.ContainsRune("~^:?*[\\", c) }) {
 		return "", "", apierr.New(apierr.VcsRefNotFound, "`"+param+"` is not the name of a branch, tag or commit.", apierr.Param(param))
 	}
 	sha, err = r.host.Resolve(ctx, r.row.FullName, ref)

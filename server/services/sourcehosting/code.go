@@ -27,7 +27,8 @@ func (s *Service) SearchSourceCode(ctx context.Context, req *svcv2.SearchSourceC
 		files = int(req.GetLimit())
 	}
 	query := pack.Query{
-		Text: req.GetQuery(), Path: req.GetPath(), Files: files, PerFile: limits.SourceSnippets, Context: limits.SourceContext, Time: limits.SourceSearchTime,
+		Text: req.GetQuery(), Path: req.GetPath(), Files: files, PerFile: limits.SourceSnippets, Context: limits.SourceContext,
+		Time: limits.SourceSearchTime,
 	}
 	if err := query.Check(); err != nil {
 		return nil, badQuery(err)
@@ -80,7 +81,8 @@ func badQuery(err error) error {
 
 func matchesToProto(r *opened, ref, sha string, found pack.Result) *svcv2.SourceMatches {
 	res := &svcv2.SourceMatches{
-		Object: "source_matches", Repository: r.row.FullName, Ref: ref, CommitSha: sha, TotalFiles: int32(found.Matched), Incomplete: found.Truncated,
+		Object: "source_matches", Repository: r.row.FullName, Ref: ref, CommitSha: sha, TotalFiles: int32(found.Matched),
+		Incomplete: found.Truncated,
 	}
 	for _, f := range found.Files {
 		m := &svcv2.SourceMatch{Path: f.Path, Sha: f.SHA, HtmlUrl: r.host.FileURL(r.row.FullName, sha, f.Path)}
@@ -136,7 +138,8 @@ func (s *Service) copyOf(ctx context.Context, r *opened, sha string) (*pack.Pack
 	case ctx.Err() != nil:
 		return nil, apierr.From(ctx.Err())
 	case errors.Is(err, pack.ErrBuilding):
-		return nil, apierr.New(apierr.VcsNotReady, "The server is copying the commit for its first search. Ask again.", apierr.RetryAfter(5*time.Second))
+		return nil, apierr.New(apierr.VcsNotReady, "The server is copying the commit for its first search. Ask again.",
+			apierr.RetryAfter(5*time.Second))
 	case errors.Is(err, pack.ErrTooLarge), errors.Is(err, pack.ErrArchive):
 		return nil, apierr.New(apierr.VcsQueryInvalid, "The repository cannot be searched: "+err.Error()+".", apierr.Cause(err))
 	default:
@@ -168,9 +171,11 @@ func packKey(r *opened, sha string) pack.Key {
 // ReadSourceFile returns lines of a file.
 func (s *Service) ReadSourceFile(ctx context.Context, req *svcv2.ReadSourceFileRequest) (*svcv2.SourceFile, error) {
 	name := req.GetPath()
-	if clean := path.Clean(name); clean != strings.TrimSuffix(name, "/") || path.IsAbs(name) || clean == "." || strings.HasPrefix(clean, "..") ||
+	if clean := path.Clean(name); clean != strings.TrimSuffix(name, "/") || path.IsAbs(name) || clean == "." ||
+		strings.HasPrefix(clean, "..") ||
 		strings.ContainsRune(name, 0) {
-		return nil, apierr.New(apierr.VcsQueryInvalid, "`path` must be the path of a file from the top of the repository, without . and ..", apierr.Param("path"))
+		return nil, apierr.New(apierr.VcsQueryInvalid, "`path` must be the path of a file from the top of the repository, without . and ..",
+			apierr.Param("path"))
 	}
 	if req.EndLine != nil && req.GetEndLine() < max(1, req.GetStartLine()) {
 		return nil, apierr.New(apierr.VcsQueryInvalid, "`end_line` must not be before `start_line`.", apierr.Param("end_line"))

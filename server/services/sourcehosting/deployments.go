@@ -23,7 +23,9 @@ func (s *Service) deploymentsOf(ctx context.Context, org principal.OrgID, o fram
 }
 
 // repositoriesDeployed are the connected repositories of deployed projects.
-func (s *Service) repositoriesDeployed(ctx context.Context, org principal.OrgID, deployed []store.Deployed) ([]store.SourceRepository, error) {
+func (s *Service) repositoriesDeployed(ctx context.Context, org principal.OrgID,
+	deployed []store.Deployed,
+) ([]store.SourceRepository, error) {
 	var out []store.SourceRepository
 	known := map[string]bool{"": true}
 	for _, d := range deployed {

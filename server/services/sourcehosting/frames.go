@@ -148,7 +148,8 @@ func (s *Service) repositoriesOf(
 
 // locate finds the files of calls in a repository.
 func (s *Service) locate(
-	ctx context.Context, caller *principal.Principal, row store.SourceRepository, o frames.Origin, deployed []store.Deployed, calls []frames.Call,
+	ctx context.Context, caller *principal.Principal, row store.SourceRepository, o frames.Origin, deployed []store.Deployed,
+	calls []frames.Call,
 	evidence Evidence,
 ) (*located, error) {
 	r, err := s.openRow(ctx, caller, row)
@@ -225,7 +226,10 @@ func (s *Service) resolveAny(ctx context.Context, r *opened, list []frames.Refer
 			if err != nil {
 				return "", "", failed(ctx, err, apierr.VcsRefNotFound)
 			}
-			keep := map[string]time.Duration{frames.Exact: limits.Day, frames.Tag: tagKept, frames.Deployment: limits.Day, frames.Branch: briefly}[ref.Confidence]
+			keep := map[string]time.Duration{
+				frames.Exact: limits.Day, frames.Tag: tagKept, frames.Deployment: limits.Day,
+				frames.Branch: briefly,
+			}[ref.Confidence]
 			if sha == "" {
 				keep = briefly
 			}

@@ -27,7 +27,8 @@ func (s *Service) connectionToProto(caller *principal.Principal, c store.Integra
 		LastSyncAt: stamp(orZero(c.LastSyncAt)),
 	}
 	setup, _ := s.Engine.Provider(c.Provider)
-	if _, hooked := setup.Provider.(integrations.Hooker); hooked && caller.IsAdmin() && caller.Allows("integrations", true) && s.Engine.Reachable() {
+	if _, hooked := setup.Provider.(integrations.Hooker); hooked && caller.IsAdmin() && caller.Allows("integrations", true) &&
+		s.Engine.Reachable() {
 		out.WebhookUrl, out.WebhookSecret = present(s.Engine.HookURL(c)), present(s.Engine.HookSecret(c))
 	}
 	return out, nil

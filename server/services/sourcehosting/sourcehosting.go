@@ -59,7 +59,10 @@ func New(cfg Config) *Service {
 }
 
 func persistence() storeerr.Answer {
-	return storeerr.Answer{Tag: apierr.IntegrationsPersistence, Message: "The integrations cannot be read or changed at the moment. Try again."}
+	return storeerr.Answer{
+		Tag:     apierr.IntegrationsPersistence,
+		Message: "The integrations cannot be read or changed at the moment. Try again.",
+	}
 }
 
 // connectionErrors describes the errors of a connected account.

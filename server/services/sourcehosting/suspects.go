@@ -178,7 +178,8 @@ func candidatesOf(
 	group, asking := errgroup.WithContext(ctx)
 	for i, file := range files {
 		group.Go(func() (err error) {
-			lists[i], err = at.host.CommitsOf(asking, at.row.FullName, source.CommitList{From: at.sha, Path: file, Since: since, Limit: suspectCommits})
+			lists[i], err = at.host.CommitsOf(asking, at.row.FullName,
+				source.CommitList{From: at.sha, Path: file, Since: since, Limit: suspectCommits})
 			return err
 		})
 	}

@@ -27,7 +27,8 @@ func TestSql(t *testing.T) {
 	at := time.Now().UTC().Add(-time.Hour)
 	for org, body := range map[string]string{"org_one": "hello", "org_two": "secret words"} {
 		for i := range 5 {
-			if err := w.InsertRows(t.Context(), "logs", []string{"OrgId", "Timestamp", "ServiceName", "Body"}, [][]any{{org, at.Add(time.Duration(i) * time.Minute), "web", body}}, ""); err != nil {
+			if err := w.InsertRows(t.Context(), "logs", []string{"OrgId", "Timestamp", "ServiceName", "Body"},
+				[][]any{{org, at.Add(time.Duration(i) * time.Minute), "web", body}}, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -37,7 +38,8 @@ func TestSql(t *testing.T) {
 
 	most := int32(2)
 	res, err := s.RunSql(one, &svcv2.RunSqlRequest{
-		Sql:     "SELECT Timestamp, Body, toInt64(9007199254740993) AS big, map('a', 1) AS m, [1.5, nan] AS a, NULL AS n, true AS b, toDecimal64('1.10', 2) AS d FROM logs WHERE $__timeFilter(Timestamp) ORDER BY Timestamp",
+		Sql: "SELECT Timestamp, Body, toInt64(9007199254740993) AS big, map('a', 1) AS m, [1.5, nan] AS a, NULL AS n, true AS b, " +
+			"toDecimal64('1.10', 2) AS d FROM logs WHERE $__timeFilter(Timestamp) ORDER BY Timestamp",
 		MaxRows: &most,
 	})
 	if err != nil {
@@ -132,7 +134,8 @@ func TestSql(t *testing.T) {
 		deadline := time.Now().Add(10 * time.Second)
 		for {
 			var out strings.Builder
-			if err := w.RawQuery(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%sum(sipHash64%' AND query NOT LIKE '%processes%'", "TSV", &out); err != nil {
+			if err := w.RawQuery(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%sum(sipHash64%' AND query NOT LIKE "+
+				"'%processes%'", "TSV", &out); err != nil {
 				t.Fatal(err)
 			}
 			if out.String() == "0\n" {

@@ -40,7 +40,8 @@ func (s *Service) QueryTraceDistribution(ctx context.Context, req *svcv2.QueryTr
 		return nil, err
 	}
 	res := &svcv2.TraceDistribution{
-		Object: "trace_distribution", StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End), BucketSeconds: int32(bucket.Seconds()),
+		Object: "trace_distribution", StartTime: timestamppb.New(w.Start), EndTime: timestamppb.New(w.End),
+		BucketSeconds: int32(bucket.Seconds()),
 	}
 	fillDistribution(res, rows)
 	return res, nil
@@ -94,7 +95,11 @@ func fillDistribution(res *svcv2.TraceDistribution, rows []reads.DistributionRow
 			column = &svcv2.TraceDistributionColumn{Timestamp: timestamppb.New(r.Bucket)}
 			res.Data = append(res.Data, column)
 		}
-		column.Cells = append(column.Cells, &svcv2.TraceDistributionCell{Row: int32(at(r) - first), Count: r.Estimated, ErrorCount: r.EstimatedErrors})
-		res.Count, res.ErrorCount, res.ReceivedCount = res.GetCount()+r.Estimated, res.GetErrorCount()+r.EstimatedErrors, res.GetReceivedCount()+float64(r.Received)
+		column.Cells = append(column.Cells, &svcv2.TraceDistributionCell{
+			Row: int32(at(r) - first), Count: r.Estimated,
+			ErrorCount: r.EstimatedErrors,
+		})
+		res.Count, res.ErrorCount, res.ReceivedCount = res.GetCount()+r.Estimated, res.GetErrorCount()+r.EstimatedErrors,
+			res.GetReceivedCount()+float64(r.Received)
 	}
 }

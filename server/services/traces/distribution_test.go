@@ -49,7 +49,8 @@ func TestDistributionHasExactBounds(t *testing.T) {
 	var got []string
 	for _, c := range res.GetData() {
 		for _, cell := range c.GetCells() {
-			got = append(got, fmt.Sprintf("%v from %g ms: %g, %g failed", c.GetTimestamp().AsTime().Sub(begin), res.GetBoundsMs()[cell.GetRow()], cell.GetCount(), cell.GetErrorCount()))
+			got = append(got, fmt.Sprintf("%v from %g ms: %g, %g failed", c.GetTimestamp().AsTime().Sub(begin), res.GetBoundsMs()[cell.GetRow()],
+				cell.GetCount(), cell.GetErrorCount()))
 		}
 	}
 	want := []string{
@@ -59,7 +60,8 @@ func TestDistributionHasExactBounds(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("cells (-want +got):\n%s", diff)
 	}
-	if n := len(res.GetBoundsMs()); n != limits.DistributionRows+1 || res.GetCount() != 6 || res.GetErrorCount() != 1 || res.GetReceivedCount() != 6 {
+	if n := len(res.GetBoundsMs()); n != limits.DistributionRows+1 || res.GetCount() != 6 || res.GetErrorCount() != 1 ||
+		res.GetReceivedCount() != 6 {
 		t.Errorf("%d bounds, %v spans, %v failed, %v received", n, res.GetCount(), res.GetErrorCount(), res.GetReceivedCount())
 	}
 	narrowed, err := s.QueryTraceDistribution(warehousetest.As(t.Context(), org), &svcv2.QueryTraceDistributionRequest{
@@ -69,7 +71,8 @@ func TestDistributionHasExactBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]float64{200, 250}, narrowed.GetBoundsMs()); diff != "" || narrowed.GetCount() != 1 || narrowed.GetBucketSeconds() != 60 {
+	if diff := cmp.Diff([]float64{200, 250}, narrowed.GetBoundsMs()); diff != "" || narrowed.GetCount() != 1 ||
+		narrowed.GetBucketSeconds() != 60 {
 		t.Errorf("%v spans in columns of %d s, bounds (-want +got):\n%s", narrowed.GetCount(), narrowed.GetBucketSeconds(), diff)
 	}
 }

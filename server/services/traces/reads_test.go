@@ -46,7 +46,8 @@ func TestGetSpan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(warehousetest.As(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
+	whole, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(warehousetest.As(t.Context(), org),
+		&svcv2.GetTraceRequest{TraceId: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,10 @@ func TestGetSpan(t *testing.T) {
 		len(got.GetEvents()) != 1 || len(got.GetLinks()) != 1 {
 		t.Errorf("not the span of the trace (-trace +span):\n%s", diff)
 	}
-	for _, ask := range []*svcv2.GetSpanRequest{{TraceId: id, SpanId: "00000000000000ff"}, {TraceId: strings.Repeat("c1", 16), SpanId: child}} {
+	for _, ask := range []*svcv2.GetSpanRequest{
+		{TraceId: id, SpanId: "00000000000000ff"},
+		{TraceId: strings.Repeat("c1", 16), SpanId: child},
+	} {
 		_, err := New(w, engine.New(engine.Config{Warehouse: w})).GetSpan(warehousetest.As(t.Context(), org), ask)
 		wantError(t, err, apierr.SpanNotFound, "span_id")
 	}
@@ -139,7 +143,10 @@ func TestHugeTrace(t *testing.T) {
 		t.Errorf("%d failed", len(got.GetSpans()))
 	}
 	from, to := warehousetest.Noon().Add(10*time.Second), warehousetest.Noon().Add(11*time.Second)
-	if got := one(&svcv2.GetTraceSkeletonRequest{StartTime: timestamppb.New(from), EndTime: timestamppb.New(to)}); len(got.GetSpans()) != 2001 || got.GetSpans()[0].GetOffsetMs() != 10000 {
+	if got := one(&svcv2.GetTraceSkeletonRequest{
+		StartTime: timestamppb.New(from),
+		EndTime:   timestamppb.New(to),
+	}); len(got.GetSpans()) != 2001 || got.GetSpans()[0].GetOffsetMs() != 10000 {
 		t.Errorf("%d spans in a second", len(got.GetSpans()))
 	}
 	if got := one(&svcv2.GetTraceSkeletonRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(time.Hour))}); len(got.GetSpans()) != 0 ||
@@ -176,7 +183,8 @@ type slow struct {
 
 func (s slow) Query(ctx context.Context, org principal.OrgID, sql string, args ...warehouse.Arg) (*warehouse.Rows, error) {
 	close(s.started)
-	return s.Warehouse.Query(ctx, org, "SELECT count() FROM numbers(1900000000) WHERE length(hex(MD5(toString(number)))) < 3 AND {org:String} != '' AND {trace_id:String} != ''", args...)
+	return s.Warehouse.Query(ctx, org, "SELECT count() FROM numbers(1900000000) WHERE length(hex(MD5(toString(number)))) < 3 AND "+
+		"{org:String} != '' AND {trace_id:String} != ''", args...)
 }
 
 // TestCancelReachesTheWarehouse: when the caller disconnects, the engine stops its query.
@@ -192,7 +200,8 @@ func TestCancelReachesTheWarehouse(t *testing.T) {
 	<-s.started
 	running := func() string {
 		var out strings.Builder
-		if err := w.RawQuery(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%numbers(1900000000)%' AND query NOT LIKE '%system.processes%'", "TSV", &out); err != nil {
+		if err := w.RawQuery(t.Context(), "SELECT count() FROM system.processes WHERE query LIKE '%numbers(1900000000)%' AND query NOT LIKE "+
+			"'%system.processes%'", "TSV", &out); err != nil {
 			t.Fatal(err)
 		}
 		return strings.TrimSpace(out.String())
@@ -240,13 +249,17 @@ func TestFacets(t *testing.T) {
 	ask := func(org principal.OrgID, filters *svcv2.TraceFilters) (map[string]float64, map[string]int) {
 		// An hour begins in the window with its spans. It is read from spans, and again from rollups.
 		req := &svcv2.SearchTraceFacetsRequest{
-			StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour)), Filters: filters,
+			StartTime: timestamppb.New(warehousetest.Noon().Add(-time.Hour)), EndTime: timestamppb.New(warehousetest.Noon().Add(time.Hour)),
+			Filters: filters,
 		}
 		res, err := New(w, engine.New(engine.Config{Warehouse: w})).SearchTraceFacets(warehousetest.As(t.Context(), org), req)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rolled, err := New(w, engine.New(engine.Config{Warehouse: w, Rollups: query.AllRollups()})).SearchTraceFacets(warehousetest.As(t.Context(), org), req)
+		rolled, err := New(w, engine.New(engine.Config{
+			Warehouse: w,
+			Rollups:   query.AllRollups(),
+		})).SearchTraceFacets(warehousetest.As(t.Context(), org), req)
 		if diff := cmp.Diff(res, rolled, protocmp.Transform()); err != nil || diff != "" {
 			t.Errorf("from rollups: %v, %s", err, diff)
 		}
@@ -258,7 +271,8 @@ func TestFacets(t *testing.T) {
 		return values, kinds
 	}
 	values, kinds := ask(org, nil)
-	if diff := cmp.Diff(map[string]int{"service": 50, "span_name": 20, "http_method": 1, "http_status": 2, "error_count": 1}, kinds); diff != "" {
+	if diff := cmp.Diff(map[string]int{"service": 50, "span_name": 20, "http_method": 1, "http_status": 2, "error_count": 1},
+		kinds); diff != "" {
 		t.Errorf("values of each facet (-want +got):\n%s", diff)
 	}
 	for name, count := range want {
@@ -270,7 +284,10 @@ func TestFacets(t *testing.T) {
 		t.Errorf("%v of an operation, %v of a service", values["span_name op 00"], values["service s00"])
 	}
 	filtered, _ := ask(org, &svcv2.TraceFilters{ServiceName: new("s00"), HasError: new(true)})
-	if diff := cmp.Diff(map[string]float64{"service s00": 5, "span_name op 00": 5, "http_method GET": 5, "http_status 200": 5, "error_count error": 5}, filtered); diff != "" {
+	if diff := cmp.Diff(map[string]float64{
+		"service s00": 5, "span_name op 00": 5, "http_method GET": 5, "http_status 200": 5,
+		"error_count error": 5,
+	}, filtered); diff != "" {
 		t.Errorf("with filters (-want +got):\n%s", diff)
 	}
 	if nobody, _ := ask("org_nobody", nil); len(nobody) > 0 {
@@ -289,11 +306,15 @@ func TestSearchThroughCrowds(t *testing.T) {
 			parent = "00000000000000ff" // its root was lost
 		}
 		spans = append(spans, span{
-			org: org, trace: traceID(i), id: "01", parent: parent, at: warehousetest.Noon().Add(time.Duration(i%7) * time.Millisecond), name: "n", service: "s",
+			org: org, trace: traceID(i), id: "01", parent: parent, at: warehousetest.Noon().Add(time.Duration(i%7) * time.Millisecond), name: "n",
+			service: "s",
 		})
 	}
 	insert(t, w, spans...)
-	for name, filters := range map[string]*svcv2.TraceFilters{"all": nil, "of a name": {SpanName: new("n")}, "of a service": {ServiceName: new("s")}} {
+	for name, filters := range map[string]*svcv2.TraceFilters{
+		"all": nil, "of a name": {SpanName: new("n")},
+		"of a service": {ServiceName: new("s")},
+	} {
 		seen := map[string]bool{}
 		found := search(t, New(w, engine.New(engine.Config{Warehouse: w})), org,
 			&svcv2.SearchTracesRequest{Limit: new(int32(100)), Filters: filters})

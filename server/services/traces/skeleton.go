@@ -31,7 +31,8 @@ func (s *Service) GetTraceSkeleton(ctx context.Context, req *svcv2.GetTraceSkele
 	ask := reads.Skeleton{TraceID: strings.ToLower(req.GetTraceId()), ErrorsOnly: req.GetErrorsOnly(), Limit: defaultSkeletonSpans}
 	if n := req.MaxSpans; n != nil {
 		if *n < 1 || *n > maxSkeletonSpans {
-			return nil, apierr.New(apierr.ParameterInvalid, "max_spans must be a whole number from 1 to "+limits.Number(maxSkeletonSpans)+".", apierr.Param("max_spans"))
+			return nil, apierr.New(apierr.ParameterInvalid, "max_spans must be a whole number from 1 to "+limits.Number(maxSkeletonSpans)+".",
+				apierr.Param("max_spans"))
 		}
 		ask.Limit = int(*n)
 	}

@@ -101,11 +101,15 @@ func TestSearchSpansFields(t *testing.T) {
 	const org = "org_span_fields"
 	insert(t, w,
 		span{
-			org: org, trace: traceID(1), id: "0000000000000001", at: warehousetest.Noon(), name: "GET", method: "GET", route: "/x", service: "s", http: 503,
+			org: org, trace: traceID(1), id: "0000000000000001", at: warehousetest.Noon(), name: "GET", method: "GET", route: "/x", service: "s",
+			http:     503,
 			duration: 250 * time.Millisecond, attributes: map[string]string{"k": "v", "empty": "", "long": strings.Repeat("ä", 1500)},
 			resource: map[string]string{"host.name": "h"}, events: []string{"exception"},
 		},
-		span{org: org, trace: traceID(1), id: "0000000000000002", parent: "0000000000000001", at: warehousetest.Noon().Add(-time.Second), name: "b", service: "s"},
+		span{
+			org: org, trace: traceID(1), id: "0000000000000002", parent: "0000000000000001", at: warehousetest.Noon().Add(-time.Second),
+			name: "b", service: "s",
+		},
 	)
 	asked := []string{"attr.k", "attr.empty", "long", "resource.host.name", "event.n", "duration", "http.status_code", "root_only"}
 	got := spansOf(t, s, org, &svcv2.SearchSpansRequest{Limit: new(int32(10)), Fields: asked, Where: new("duration >= 0ms")})
@@ -153,7 +157,10 @@ func TestSearchSpansRefuses(t *testing.T) {
 		{&svcv2.SearchSpansRequest{Fields: []string{"attr.k", "metric.k"}}, apierr.TraceQueryInvalid, "fields[1]"},
 		{&svcv2.SearchSpansRequest{Fields: []string{"resource."}}, apierr.TraceQueryInvalid, "fields[0]"},
 		{
-			&svcv2.SearchSpansRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-9 * 24 * time.Hour)), EndTime: timestamppb.New(warehousetest.Noon())},
+			&svcv2.SearchSpansRequest{
+				StartTime: timestamppb.New(warehousetest.Noon().Add(-9 * 24 * time.Hour)),
+				EndTime:   timestamppb.New(warehousetest.Noon()),
+			},
 			apierr.TelemetryRangeTooLarge, "start_time",
 		},
 	} {

@@ -128,12 +128,16 @@ func TestSearchFilters(t *testing.T) {
 			status: "Ok", duration: time.Millisecond,
 		},
 		span{
-			org: org, trace: traceID(3), id: "0c", parent: "0a", at: warehousetest.Noon().Add(-2*time.Hour - time.Minute), name: "first", service: "worker",
-			status: "Ok", duration: 2 * time.Millisecond,
+			org: org, trace: traceID(3), id: "0c", parent: "0a", at: warehousetest.Noon().Add(-2*time.Hour - time.Minute), name: "first",
+			service: "worker",
+			status:  "Ok", duration: 2 * time.Millisecond,
 		},
 		// There are two roots, and the earlier one represents the trace.
 		span{org: org, trace: traceID(4), id: "01", at: warehousetest.Noon().Add(-3 * time.Hour), name: "root a", service: "twice", status: "Ok"},
-		span{org: org, trace: traceID(4), id: "02", at: warehousetest.Noon().Add(-150 * time.Minute), name: "root b", service: "twice", status: "Ok"},
+		span{
+			org: org, trace: traceID(4), id: "02", at: warehousetest.Noon().Add(-150 * time.Minute), name: "root b", service: "twice",
+			status: "Ok",
+		},
 		span{org: "org_filters_other", trace: traceID(1), id: "01", at: warehousetest.Noon(), name: "GET /cart", service: "web", status: "Unset"},
 	)
 	t1, t2, t3, t4 := traceID(1), traceID(2), traceID(3), traceID(4)
@@ -164,13 +168,16 @@ func TestSearchFilters(t *testing.T) {
 		"all on the same span": {&svcv2.TraceFilters{ServiceName: new("web"), SpanName: new("SELECT")}, []string{}},
 		"attribute":            {&svcv2.TraceFilters{Attributes: attribute("db.rows", "equals", structpb.NewStringValue("7"))}, []string{t1}},
 		"attribute in range":   {&svcv2.TraceFilters{Attributes: attribute("db.rows", "gt", structpb.NewNumberValue(6))}, []string{t1}},
-		"resource":             {&svcv2.TraceFilters{ResourceAttributes: attribute("service.name", "equals", structpb.NewStringValue("db"))}, []string{t1}},
-		"attribute not there":  {&svcv2.TraceFilters{Attributes: attribute("nope", "exists", nil)}, []string{}},
-		"part of a name":       {&svcv2.TraceFilters{SpanNameContains: new("ROOT")}, []string{t4}},
-		"no part of a name":    {&svcv2.TraceFilters{SpanNameContains: new("%")}, []string{}},
-		"one trace":            {&svcv2.TraceFilters{TraceId: new(strings.ToUpper(t3))}, []string{t3}},
-		"one trace and more":   {&svcv2.TraceFilters{TraceId: &t3, ServiceName: new("db")}, []string{}},
-		"value cannot escape":  {&svcv2.TraceFilters{ServiceName: new("x' OR 1=1 --")}, []string{}},
+		"resource": {
+			&svcv2.TraceFilters{ResourceAttributes: attribute("service.name", "equals", structpb.NewStringValue("db"))},
+			[]string{t1},
+		},
+		"attribute not there": {&svcv2.TraceFilters{Attributes: attribute("nope", "exists", nil)}, []string{}},
+		"part of a name":      {&svcv2.TraceFilters{SpanNameContains: new("ROOT")}, []string{t4}},
+		"no part of a name":   {&svcv2.TraceFilters{SpanNameContains: new("%")}, []string{}},
+		"one trace":           {&svcv2.TraceFilters{TraceId: new(strings.ToUpper(t3))}, []string{t3}},
+		"one trace and more":  {&svcv2.TraceFilters{TraceId: &t3, ServiceName: new("db")}, []string{}},
+		"value cannot escape": {&svcv2.TraceFilters{ServiceName: new("x' OR 1=1 --")}, []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, limit := range []int32{2} {
@@ -186,7 +193,8 @@ func TestSearchFilters(t *testing.T) {
 	}
 	all := search(t, s, org, &svcv2.SearchTracesRequest{})
 	want := &svcv2.TraceSummary{
-		Id: t1, Object: "trace", StartTime: timestamppb.New(warehousetest.Noon()), DurationMs: 20, RootSpanName: "GET /cart", RootSpanKind: "Server",
+		Id: t1, Object: "trace", StartTime: timestamppb.New(warehousetest.Noon()), DurationMs: 20, RootSpanName: "GET /cart",
+		RootSpanKind:    "Server",
 		RootServiceName: "web", RootStatusCode: "Unset", HttpMethod: new("GET"), HttpRoute: new("/cart"), HttpStatusCode: new("200"),
 	}
 	if diff := cmp.Diff(want, all[0], protocmp.Transform()); diff != "" {
@@ -212,7 +220,8 @@ func TestSearchPagesThroughTies(t *testing.T) {
 			parent = "00000000000000ff" // its root was lost
 		}
 		spans = append(spans, span{
-			org: org, trace: traceID(i), id: "01", parent: parent, at: warehousetest.Noon().Add(time.Duration(i%4) * time.Nanosecond), name: "n", service: "s",
+			org: org, trace: traceID(i), id: "01", parent: parent, at: warehousetest.Noon().Add(time.Duration(i%4) * time.Nanosecond), name: "n",
+			service: "s",
 		})
 		want = append(want, traceID(i))
 	}
@@ -256,10 +265,12 @@ func TestGetTrace(t *testing.T) {
 		{TraceId: traceID(99), SpanId: "00000000000000aa", TraceState: new("a=b"), Attributes: map[string]string{"l": "1"}},
 	}
 	want := &svcv2.Trace{
-		Id: id, Object: "trace", StartTime: timestamppb.New(warehousetest.Noon()), EndTime: timestamppb.New(warehousetest.Noon().Add(4 * time.Second)), DurationMs: 4000,
+		Id: id, Object: "trace", StartTime: timestamppb.New(warehousetest.Noon()),
+		EndTime: timestamppb.New(warehousetest.Noon().Add(4 * time.Second)), DurationMs: 4000,
 		SpanCount: 2, ServiceCount: 2, Spans: []*svcv2.Span{
 			{
-				Id: "01", Object: "span", TraceId: id, Name: "root", ServiceName: "web", Kind: "Server", StartTime: timestamppb.New(warehousetest.Noon()),
+				Id: "01", Object: "span", TraceId: id, Name: "root", ServiceName: "web", Kind: "Server",
+				StartTime:  timestamppb.New(warehousetest.Noon()),
 				DurationMs: 1000, StatusCode: "Unset", Links: link,
 			},
 			{
@@ -298,10 +309,14 @@ func TestGetTraceIsCapped(t *testing.T) {
 	id := strings.Repeat("c1", 16)
 	var spans []span
 	for i := range maxSpans + 7 {
-		spans = append(spans, span{org: org, trace: id, id: fmt.Sprintf("%016x", i), at: warehousetest.Noon().Add(time.Duration(-i)), name: "n", service: "s"})
+		spans = append(spans, span{
+			org: org, trace: id, id: fmt.Sprintf("%016x", i), at: warehousetest.Noon().Add(time.Duration(-i)), name: "n",
+			service: "s",
+		})
 	}
 	insert(t, w, spans...)
-	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(warehousetest.As(t.Context(), org), &svcv2.GetTraceRequest{TraceId: id})
+	got, err := New(w, engine.New(engine.Config{Warehouse: w})).GetTrace(warehousetest.As(t.Context(), org),
+		&svcv2.GetTraceRequest{TraceId: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,8 +335,11 @@ func TestSearchRefuses(t *testing.T) {
 		tag   apierr.Tag
 		param string
 	}{
-		"backwards":  {&svcv2.SearchTracesRequest{StartTime: end, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
-		"too long":   {&svcv2.SearchTracesRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-7 * 24 * time.Hour)), EndTime: end}, apierr.TelemetryRangeTooLarge, "start_time"},
+		"backwards": {&svcv2.SearchTracesRequest{StartTime: end, EndTime: start}, apierr.TimeRangeInvalid, "end_time"},
+		"too long": {
+			&svcv2.SearchTracesRequest{StartTime: timestamppb.New(warehousetest.Noon().Add(-7 * 24 * time.Hour)), EndTime: end},
+			apierr.TelemetryRangeTooLarge, "start_time",
+		},
 		"bad cursor": {&svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Cursor: new("")}, apierr.CursorInvalid, "cursor"},
 	} {
 		_, err := New(nil, engine.New(engine.Config{Warehouse: nil})).SearchTraces(warehousetest.As(t.Context(), "org_a"), tc.req)
@@ -336,7 +354,10 @@ func TestSearchRefuses(t *testing.T) {
 func TestIndexes(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_indexes"
-	insert(t, w, span{org: org, trace: traceID(1), id: "01", at: warehousetest.Noon(), name: "n", service: "s", attributes: map[string]string{"k": "v"}})
+	insert(t, w, span{
+		org: org, trace: traceID(1), id: "01", at: warehousetest.Noon(), name: "n", service: "s",
+		attributes: map[string]string{"k": "v"},
+	})
 	window := query.Window{Start: warehousetest.Noon().Add(-time.Hour), End: warehousetest.Noon().Add(time.Hour)}
 	equals := query.Filter{
 		Match: &query.Match{Field: query.Field{Scope: query.OwnAttribute, Key: "k"}, Op: query.OpEqual, Values: []string{"v"}},

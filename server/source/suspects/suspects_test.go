@@ -41,7 +41,8 @@ func TestRank(t *testing.T) {
 		got = append(got, fmt.Sprint(s.SHA, " ", s.Path, ":", s.Line, " ", s.Near))
 	}
 	want := []string{
-		"near-top cart.js:40 true", "near-deep charge.js:10 true", "near-third cart.js:100 true", "far-new cart.js:40 false", "far-old cart.js:40 false",
+		"near-top cart.js:40 true", "near-deep charge.js:10 true", "near-third cart.js:100 true", "far-new cart.js:40 false",
+		"far-old cart.js:40 false",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)

@@ -52,7 +52,8 @@ func testAlertDestinations(t *testing.T, f *fixture) {
 		t.Fatal(err)
 	}
 	got, txid, err := f.EditAlertDestination(ctx, org, d.ID, user, rename)
-	if err != nil || txid == "" || got.Name != "renamed" || string(got.Secret) != "sealed" || got.LastTestError == nil || got.UpdatedBy != user {
+	if err != nil || txid == "" || got.Name != "renamed" || string(got.Secret) != "sealed" || got.LastTestError == nil ||
+		got.UpdatedBy != user {
 		t.Fatalf("%+v %s %v", got, txid, err)
 	}
 	if _, txid, err = f.EditAlertDestination(ctx, org, d.ID, user, rename); err != nil || txid != "" {
@@ -95,7 +96,8 @@ func testOutbox(t *testing.T, f *fixture) {
 		t.Helper()
 		in := store.NewDelivery{
 			Subject: store.SubjectAlert, RuleID: &rule, IncidentID: &incident, DestinationID: d.ID, DestinationName: d.Name,
-			DestinationType: d.Type, DeliveryKey: fmt.Sprint(incident, event, at.Unix()), EventType: event, Payload: json.RawMessage("{}"), ScheduledAt: at,
+			DestinationType: d.Type, DeliveryKey: fmt.Sprint(incident, event, at.Unix()), EventType: event, Payload: json.RawMessage("{}"),
+			ScheduledAt: at,
 		}
 		for range 2 { // the second time changes nothing
 			if err := f.Enqueue(ctx, org, in); err != nil {
@@ -175,9 +177,12 @@ func testOutbox(t *testing.T, f *fixture) {
 	if _, _, ok, err = f.BeginDelivery(ctx, fence, rows[0].ID, f.now()); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	err = f.EndDelivery(ctx, fence, rows[0].ID, store.DeliveryEnd{Status: store.DeliveryFailed, Health: func(store.DestinationHealth) store.DestinationHealth {
-		return store.DestinationHealth{DisabledReason: "It is gone."}
-	}})
+	err = f.EndDelivery(ctx, fence, rows[0].ID, store.DeliveryEnd{
+		Status: store.DeliveryFailed,
+		Health: func(store.DestinationHealth) store.DestinationHealth {
+			return store.DestinationHealth{DisabledReason: "It is gone."}
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,10 @@ func testAudit(t *testing.T, f *fixture) {
 		}
 	}
 	f.advance(time.Second)
-	if err := f.RecordAudit(t.Context(), org, store.AuditEvent{Action: "api.request", Denied: "no scope", Metadata: map[string]any{"operation": "x"}}); err != nil {
+	if err := f.RecordAudit(t.Context(), org, store.AuditEvent{
+		Action: "api.request", Denied: "no scope",
+		Metadata: map[string]any{"operation": "x"},
+	}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -70,7 +73,10 @@ func testAudit(t *testing.T, f *fixture) {
 	want := store.AuditLogEntry{
 		ID: all[1].ID, Action: "api_key.revoked", Outcome: store.AuditAllowed, ActorType: store.ActorUser, ActorID: new(string(user)),
 		ActorName: new("a@example.com"), Source: store.SourceDashboard, ResourceType: new("api_key"), ResourceID: &id,
-		Changes:   &store.AuditChanges{Fields: []string{"revoked"}, Before: map[string]any{"revoked": false}, After: map[string]any{"revoked": true}},
+		Changes: &store.AuditChanges{
+			Fields: []string{"revoked"}, Before: map[string]any{"revoked": false},
+			After: map[string]any{"revoked": true},
+		},
 		RequestID: new("req_1"), OriginIP: new("203.0.113.9"), OriginCountry: new("DE"), UserAgent: new("test/1"), ActorAvatarURL: new(avatar),
 		OccurredAt: all[1].OccurredAt, RecordedAt: all[1].RecordedAt,
 	}
@@ -80,7 +86,8 @@ func testAudit(t *testing.T, f *fixture) {
 	if got := all[2].Changes; got == nil || got.After["name"] != "deploy" || got.After["secret_hash"] != nil {
 		t.Errorf("the creation holds %+v", got)
 	}
-	if got := all[0]; got.ActorType != store.ActorSystem || got.Source != store.SourceSystem || got.Outcome != store.AuditDenied || got.ActorID != nil || got.Metadata["operation"] != "x" {
+	if got := all[0]; got.ActorType != store.ActorSystem || got.Source != store.SourceSystem || got.Outcome != store.AuditDenied ||
+		got.ActorID != nil || got.Metadata["operation"] != "x" {
 		t.Errorf("the refusal = %+v", got)
 	}
 

@@ -39,7 +39,8 @@ func testDashboards(t *testing.T, f *fixture) {
 		t.Fatal(err, txid)
 	}
 	want := store.Dashboard{
-		ID: made.ID, Org: org, Name: "one", Definition: made.Definition, Version: 1, CreatedAt: f.now().UTC(), CreatedBy: user, UpdatedAt: f.now().UTC(), UpdatedBy: user,
+		ID: made.ID, Org: org, Name: "one", Definition: made.Definition, Version: 1, CreatedAt: f.now().UTC(), CreatedBy: user,
+		UpdatedAt: f.now().UTC(), UpdatedBy: user,
 	}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("created (-want +got):\n%s", diff)
@@ -59,7 +60,8 @@ func testDashboards(t *testing.T, f *fixture) {
 			Before: map[string]any{"name": "one"}, After: map[string]any{"name": "two"},
 		}, nil
 	})
-	if err != nil || txid2 == "" || txid2 == txid || edited.Version != 2 || edited.Name != "two" || !edited.UpdatedAt.After(made.UpdatedAt) || edited.UpdatedBy != "user_other" || edited.CreatedBy != user {
+	if err != nil || txid2 == "" || txid2 == txid || edited.Version != 2 || edited.Name != "two" || !edited.UpdatedAt.After(made.UpdatedAt) ||
+		edited.UpdatedBy != "user_other" || edited.CreatedBy != user {
 		t.Errorf("edit: %v %q %+v", err, txid2, edited)
 	}
 	same, none, err := f.EditDashboard(ctx, org, made.ID, user, func(store.Dashboard) (*store.DashboardChange, error) { return nil, nil })
@@ -67,13 +69,18 @@ func testDashboards(t *testing.T, f *fixture) {
 		t.Errorf("an edit of nothing: %v %q %+v", err, none, same)
 	}
 	refusal := errors.New("no")
-	if _, _, err := f.EditDashboard(ctx, org, made.ID, user, func(store.Dashboard) (*store.DashboardChange, error) { return nil, refusal }); !errors.Is(err, refusal) {
+	if _, _, err := f.EditDashboard(ctx, org, made.ID, user, func(store.Dashboard) (*store.DashboardChange, error) {
+		return nil,
+			refusal
+	}); !errors.Is(err, refusal) {
 		t.Errorf("a refused edit: %v", err)
 	}
 
 	versions, err := f.ListDashboardVersions(ctx, org, made.ID, 0, 10)
-	if err != nil || len(versions) != 2 || versions[0].Number != 2 || versions[0].Kind != "renamed" || *versions[0].Summary != "Renamed to two" ||
-		versions[0].Snapshot != nil || versions[1].Number != 1 || !versions[0].CreatedAt.Equal(edited.UpdatedAt) || versions[0].CreatedBy != "user_other" {
+	if err != nil || len(versions) != 2 || versions[0].Number != 2 || versions[0].Kind != "renamed" ||
+		*versions[0].Summary != "Renamed to two" ||
+		versions[0].Snapshot != nil || versions[1].Number != 1 || !versions[0].CreatedAt.Equal(edited.UpdatedAt) ||
+		versions[0].CreatedBy != "user_other" {
 		t.Fatalf("versions: %v %+v", err, versions)
 	}
 	if below, err := f.ListDashboardVersions(ctx, org, made.ID, 2, 10); err != nil || len(below) != 1 || below[0].Number != 1 {
@@ -192,7 +199,8 @@ func testDashboardRace(t *testing.T, f *fixture) {
 	}
 	wg.Wait()
 	got, err := f.GetDashboard(t.Context(), org, d.ID)
-	if err != nil || got.Version != 1+writers*rounds || !cmp.Equal(decoded(t, got.Definition), any(map[string]any{"n": float64(1 + writers*rounds)})) {
+	if err != nil || got.Version != 1+writers*rounds || !cmp.Equal(decoded(t, got.Definition),
+		any(map[string]any{"n": float64(1 + writers*rounds)})) {
 		t.Errorf("after %d changes: %v version %d, %s", writers*rounds, err, got.Version, got.Definition)
 	}
 	versions, err := f.ListDashboardVersions(t.Context(), org, d.ID, 0, 100)
@@ -225,7 +233,8 @@ func testDashboardHistory(t *testing.T, f *fixture) {
 		}
 	}
 	list, err := f.ListDashboardVersions(ctx, org, busy.ID, 0, 1000)
-	if err != nil || len(list) != store.MaxDashboardVersions || list[0].Number != store.MaxDashboardVersions+3 || list[len(list)-1].Number != 4 {
+	if err != nil || len(list) != store.MaxDashboardVersions || list[0].Number != store.MaxDashboardVersions+3 ||
+		list[len(list)-1].Number != 4 {
 		t.Errorf("%d versions, %v, want the newest %d", len(list), err, store.MaxDashboardVersions)
 	}
 	if list, err := f.ListDashboardVersions(ctx, org, quiet.ID, 0, 1000); err != nil || len(list) != 1 {

@@ -39,7 +39,8 @@ func testDashboardShares(t *testing.T, f *fixture) {
 	}
 	f.advance(time.Minute)
 	closed, err := f.UpsertDashboardShare(ctx, org, d.ID, "", store.ShareOrg, user, token)
-	if err != nil || made != 2 || closed.Hash != board.Hash || closed.Token != board.Token || closed.Mode != store.ShareOrg || !closed.UpdatedAt.After(board.UpdatedAt) {
+	if err != nil || made != 2 || closed.Hash != board.Hash || closed.Token != board.Token || closed.Mode != store.ShareOrg ||
+		!closed.UpdatedAt.After(board.UpdatedAt) {
 		t.Errorf("another mode: %v %+v", err, closed)
 	}
 	rotated, err := f.RotateDashboardShare(ctx, org, d.ID, "", token)
@@ -48,7 +49,8 @@ func testDashboardShares(t *testing.T, f *fixture) {
 	}
 	_, err = f.DashboardShareByHash(ctx, board.Hash)
 	wantError(t, err, store.ErrNotFound)
-	if found, err := f.DashboardShareByHash(ctx, rotated.Hash); err != nil || found.ID != board.ID || found.Org != org || found.Dashboard != d.ID {
+	if found, err := f.DashboardShareByHash(ctx, rotated.Hash); err != nil || found.ID != board.ID || found.Org != org ||
+		found.Dashboard != d.ID {
 		t.Errorf("by hash: %v %+v", err, found)
 	}
 	if list, err := f.ListDashboardShares(ctx, org, d.ID); err != nil || len(list) != 2 || list[0].Widget != "" || list[1].Widget != "w" {

@@ -14,7 +14,10 @@ import (
 func (f *fixture) deviceLogin(t *testing.T) (store.DeviceLogin, store.NewDeviceLogin) {
 	t.Helper()
 	n := f.name()
-	in := store.NewDeviceLogin{DeviceCodeHash: "d-" + n, UserCodeHash: "u-" + n, ClientName: "box " + n, ClientAddress: "192.0.2.1", ExpiresAt: f.now().Add(10 * time.Minute)}
+	in := store.NewDeviceLogin{
+		DeviceCodeHash: "d-" + n, UserCodeHash: "u-" + n, ClientName: "box " + n, ClientAddress: "192.0.2.1",
+		ExpiresAt: f.now().Add(10 * time.Minute),
+	}
 	out, err := f.CreateDeviceLogin(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +39,10 @@ func testDeviceLogins(t *testing.T, f *fixture) {
 	if l.Status != store.DeviceLoginPending || l.ClientName != in.ClientName || !l.ExpiresAt.Equal(in.ExpiresAt) || l.PolledAt != nil {
 		t.Errorf("created %+v", l)
 	}
-	_, err := f.CreateDeviceLogin(ctx, store.NewDeviceLogin{DeviceCodeHash: "d-else", UserCodeHash: in.UserCodeHash, ClientName: "x", ExpiresAt: f.now().Add(time.Minute)})
+	_, err := f.CreateDeviceLogin(ctx, store.NewDeviceLogin{
+		DeviceCodeHash: "d-else", UserCodeHash: in.UserCodeHash, ClientName: "x",
+		ExpiresAt: f.now().Add(time.Minute),
+	})
 	wantError(t, err, store.ErrConflict)
 	if got, err := f.PollDeviceLogin(ctx, in.DeviceCodeHash); err != nil || got.PolledAt != nil {
 		t.Errorf("the first poll: %+v %v", got, err)
@@ -51,7 +57,8 @@ func testDeviceLogins(t *testing.T, f *fixture) {
 	_, err = f.redeem(t, l)
 	wantError(t, err, store.ErrNotFound) // not approved yet
 
-	if got, err := f.DecideDeviceLogin(ctx, org, user, l.ID, true); err != nil || got.Status != store.DeviceLoginApproved || got.Org != org || got.User != user {
+	if got, err := f.DecideDeviceLogin(ctx, org, user, l.ID, true); err != nil || got.Status != store.DeviceLoginApproved || got.Org != org ||
+		got.User != user {
 		t.Errorf("approved %+v %v", got, err)
 	}
 	_, err = f.DecideDeviceLogin(ctx, org, user, l.ID, false)
@@ -186,7 +193,10 @@ func testUnprovedAddress(t *testing.T, f *fixture) {
 		"a link for anybody":      {nil, true},
 		"a link for that address": {&address, false},
 	} {
-		inv, err := f.CreateInvitation(ctx, org, store.NewInvitation{Email: tc.email, Role: principal.RoleMember, TokenHash: "t-" + f.name(), ExpiresAt: f.now().Add(time.Hour), CreatedBy: admin})
+		inv, err := f.CreateInvitation(ctx, org, store.NewInvitation{
+			Email: tc.email, Role: principal.RoleMember, TokenHash: "t-" + f.name(),
+			ExpiresAt: f.now().Add(time.Hour), CreatedBy: admin,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +233,8 @@ func testUnprovedAddress(t *testing.T, f *fixture) {
 		if grant, err := f.OAuthGrantByCode(ctx, code); err != nil || (grant.RevokedAt != nil) != tc.dropped {
 			t.Errorf("%s: what it allowed a program is %+v, %v", name, grant, err)
 		}
-		if changes := got(); (len(changes) == 2 && changes[0].Subject == store.SubjectOAuthGrant && changes[1].Hash == hash && changes[1].Gone) != tc.dropped {
+		if changes := got(); (len(changes) == 2 && changes[0].Subject == store.SubjectOAuthGrant && changes[1].Hash == hash &&
+			changes[1].Gone) != tc.dropped {
 			t.Errorf("%s: changes %v", name, changes)
 		}
 	}
@@ -233,7 +244,10 @@ func testUnprovedAddress(t *testing.T, f *fixture) {
 	}
 	other, by := f.org(t)
 	f.advance(time.Hour)
-	inv, err := f.CreateInvitation(ctx, other, store.NewInvitation{Role: principal.RoleMember, TokenHash: "t-" + f.name(), ExpiresAt: f.now().Add(time.Hour), CreatedBy: by})
+	inv, err := f.CreateInvitation(ctx, other, store.NewInvitation{
+		Role: principal.RoleMember, TokenHash: "t-" + f.name(),
+		ExpiresAt: f.now().Add(time.Hour), CreatedBy: by,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ func testIdempotencyKeys(t *testing.T, f *fixture) {
 	if !first || row.Done || row.ExpiresAt.Sub(row.CreatedAt) != time.Minute {
 		t.Fatalf("first claim: %v, %+v", first, row)
 	}
-	if again, first := claim(store.IdempotencyKey{Caller: "key_1", KeyHash: "k", RequestHash: "s"}); first || again.ID != row.ID || again.RequestHash != "r" {
+	if again, first := claim(store.IdempotencyKey{Caller: "key_1", KeyHash: "k", RequestHash: "s"}); first || again.ID != row.ID ||
+		again.RequestHash != "r" {
 		t.Errorf("second claim: %v, %+v", first, again)
 	}
 	if _, first := claim(store.IdempotencyKey{Caller: "key_2", KeyHash: "k", RequestHash: "r"}); !first {

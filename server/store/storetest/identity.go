@@ -41,7 +41,8 @@ func testIdentity(t *testing.T, f *fixture) {
 		t.Errorf("%+v %v", id, err)
 	}
 	all, err := f.ListAuditLogEntries(t.Context(), org, store.AuditFilter{Action: "secret_key.replaced"}, 0, 10)
-	if err != nil || len(all) != 1 || all[0].Changes.Before["fingerprint"] != claimed[0].SecretKey || all[0].Changes.After["fingerprint"] != "three" {
+	if err != nil || len(all) != 1 || all[0].Changes.Before["fingerprint"] != claimed[0].SecretKey ||
+		all[0].Changes.After["fingerprint"] != "three" {
 		t.Errorf("audit log: %+v %v", all, err)
 	}
 }

@@ -31,7 +31,8 @@ func testDefaultIngestKeys(t *testing.T, f *fixture) {
 	if diff := cmp.Diff(want, public); diff != "" {
 		t.Errorf("public (-want +got):\n%s", diff)
 	}
-	if entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{Action: "ingest_key.created"}, 0, 10); err != nil || len(entries) != 2 {
+	if entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{Action: "ingest_key.created"}, 0, 10); err != nil ||
+		len(entries) != 2 {
 		t.Errorf("audit: %d entries, %v", len(entries), err)
 	}
 	// Each organization has exactly one pair.
@@ -87,7 +88,10 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 		t.Errorf("created (-want +got):\n%s", diff)
 	}
 	f.advance(time.Second)
-	second, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{Name: "plain", Disabled: true, Secret: f.secret(), Signals: []string{"events"}})
+	second, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{
+		Name: "plain", Disabled: true, Secret: f.secret(),
+		Signals: []string{"events"},
+	})
 	if err != nil || second.DisabledAt == nil {
 		t.Fatal(second, err)
 	}
@@ -104,10 +108,24 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 		{store.IngestKeyEdit{Enabled: store.Set(false)}, func() { want.DisabledAt = new(f.now().UTC()) }, &gone},
 		{store.IngestKeyEdit{Enabled: store.Set(false)}, nil, nil}, // keeps the first time
 		{store.IngestKeyEdit{Enabled: store.Set(true)}, func() { want.DisabledAt = nil }, &edited},
-		{store.IngestKeyEdit{Name: store.Set("cdn"), Description: store.Set[*string](nil)}, func() { want.Name, want.Description = "cdn", nil }, &edited},
-		{store.IngestKeyEdit{Signals: store.Set([]string{"metrics"}), RateLimit: store.Set(new(7.0))}, func() { want.Signals, want.RateLimit = []string{"metrics"}, new(7.0) }, &edited},
-		{store.IngestKeyEdit{RateLimit: store.Set[*float64](nil), ResourceAttributes: store.Set([]store.ResourceAttribute{})}, func() { want.RateLimit, want.ResourceAttributes = nil, nil }, &edited},
-		{store.IngestKeyEdit{ExpiresAt: store.Set(new(start.Add(2 * time.Hour)))}, func() { want.ExpiresAt = new(start.Add(2 * time.Hour)) }, &edited},
+		{
+			store.IngestKeyEdit{Name: store.Set("cdn"), Description: store.Set[*string](nil)},
+			func() { want.Name, want.Description = "cdn", nil },
+			&edited,
+		},
+		{
+			store.IngestKeyEdit{Signals: store.Set([]string{"metrics"}), RateLimit: store.Set(new(7.0))},
+			func() { want.Signals, want.RateLimit = []string{"metrics"}, new(7.0) }, &edited,
+		},
+		{
+			store.IngestKeyEdit{RateLimit: store.Set[*float64](nil), ResourceAttributes: store.Set([]store.ResourceAttribute{})},
+			func() { want.RateLimit, want.ResourceAttributes = nil, nil }, &edited,
+		},
+		{
+			store.IngestKeyEdit{ExpiresAt: store.Set(new(start.Add(2 * time.Hour)))},
+			func() { want.ExpiresAt = new(start.Add(2 * time.Hour)) },
+			&edited,
+		},
 		{store.IngestKeyEdit{ExpiresAt: store.Set[*time.Time](nil)}, func() { want.ExpiresAt = nil }, &edited},
 		{store.IngestKeyEdit{}, nil, nil},
 	} {
@@ -165,12 +183,16 @@ func testCustomIngestKeys(t *testing.T, f *fixture) {
 	deleted := gone
 	deleted.Hash = secret.Hash
 	expect(t, changes, unsubscribe, append(told, gone, deleted)...)
-	entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{ResourceType: "ingest_key", ResourceID: publicid.Encode(publicid.IngestKey, key.ID)}, 0, 100)
+	entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{
+		ResourceType: "ingest_key",
+		ResourceID:   publicid.Encode(publicid.IngestKey, key.ID),
+	}, 0, 100)
 	var actions []string
 	for _, e := range entries {
 		actions = append(actions, e.Action)
 	}
-	if got, want := strings.Join(actions, " "), "ingest_key.deleted ingest_key.rolled"+strings.Repeat(" ingest_key.updated", len(told))+" ingest_key.created"; err != nil || got != want {
+	if got, want := strings.Join(actions, " "), "ingest_key.deleted ingest_key.rolled"+strings.Repeat(" ingest_key.updated", len(told))+
+		" ingest_key.created"; err != nil || got != want {
 		t.Errorf("audit log: %v %s, want %s", err, got, want)
 	}
 
@@ -196,18 +218,33 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 		change func(*store.NewIngestKey)
 		want   string
 	}{
-		"name":          {func(k *store.NewIngestKey) { k.Name = " \t" }, "name must not be empty"},
-		"long name":     {func(k *store.NewIngestKey) { k.Name = strings.Repeat("n", 201) }, "name has 201 characters; at most 200 are allowed"},
-		"control":       {func(k *store.NewIngestKey) { k.Name = "a\x1bb" }, "name contains a control character"},
-		"utf8":          {func(k *store.NewIngestKey) { k.Name = "a\xff" }, "name is not valid UTF-8"},
-		"description":   {func(k *store.NewIngestKey) { k.Description = new("a\x00b") }, "description contains a NUL character"},
-		"no signal":     {func(k *store.NewIngestKey) { k.Signals = nil }, "allowed_signals must name at least one of traces, logs, metrics, sessions, events"},
-		"bad signal":    {func(k *store.NewIngestKey) { k.Signals = []string{"logs", "Traces"} }, `allowed_signals[1] "Traces" is not a signal; use traces, logs, metrics, sessions, events`},
-		"signal twice":  {func(k *store.NewIngestKey) { k.Signals = []string{"logs", "logs"} }, `allowed_signals[1] "logs" appears twice`},
-		"rate 0":        {func(k *store.NewIngestKey) { k.RateLimit = new(0.0) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
-		"rate NaN":      {func(k *store.NewIngestKey) { k.RateLimit = new(math.NaN()) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
-		"rate infinite": {func(k *store.NewIngestKey) { k.RateLimit = new(math.Inf(1)) }, "rate_limit_per_second must be greater than 0, or null for no limit"},
-		"expired":       {func(k *store.NewIngestKey) { k.ExpiresAt = new(f.now()) }, "expires_at must be in the future, or null for never"},
+		"name":        {func(k *store.NewIngestKey) { k.Name = " \t" }, "name must not be empty"},
+		"long name":   {func(k *store.NewIngestKey) { k.Name = strings.Repeat("n", 201) }, "name has 201 characters; at most 200 are allowed"},
+		"control":     {func(k *store.NewIngestKey) { k.Name = "a\x1bb" }, "name contains a control character"},
+		"utf8":        {func(k *store.NewIngestKey) { k.Name = "a\xff" }, "name is not valid UTF-8"},
+		"description": {func(k *store.NewIngestKey) { k.Description = new("a\x00b") }, "description contains a NUL character"},
+		"no signal": {
+			func(k *store.NewIngestKey) { k.Signals = nil },
+			"allowed_signals must name at least one of traces, logs, metrics, sessions, events",
+		},
+		"bad signal": {
+			func(k *store.NewIngestKey) { k.Signals = []string{"logs", "Traces"} },
+			`allowed_signals[1] "Traces" is not a signal; use traces, logs, metrics, sessions, events`,
+		},
+		"signal twice": {func(k *store.NewIngestKey) { k.Signals = []string{"logs", "logs"} }, `allowed_signals[1] "logs" appears twice`},
+		"rate 0": {
+			func(k *store.NewIngestKey) { k.RateLimit = new(0.0) },
+			"rate_limit_per_second must be greater than 0, or null for no limit",
+		},
+		"rate NaN": {
+			func(k *store.NewIngestKey) { k.RateLimit = new(math.NaN()) },
+			"rate_limit_per_second must be greater than 0, or null for no limit",
+		},
+		"rate infinite": {
+			func(k *store.NewIngestKey) { k.RateLimit = new(math.Inf(1)) },
+			"rate_limit_per_second must be greater than 0, or null for no limit",
+		},
+		"expired": {func(k *store.NewIngestKey) { k.ExpiresAt = new(f.now()) }, "expires_at must be in the future, or null for never"},
 		"attribute key": {func(k *store.NewIngestKey) {
 			k.ResourceAttributes = []store.ResourceAttribute{attr(" ", "", "always_set")}
 		}, "resource_attributes[0].key must not be empty"},
@@ -224,8 +261,14 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 		"mode": {func(k *store.NewIngestKey) {
 			k.ResourceAttributes = []store.ResourceAttribute{attr("a", "", "never")}
 		}, `resource_attributes[0].mode "never" is not a mode; use always_set or if_missing`},
-		"many attributes": {func(k *store.NewIngestKey) { k.ResourceAttributes = make([]store.ResourceAttribute, 51) }, "resource_attributes has 51 attributes; at most 50 are allowed"},
-		"several":         {func(k *store.NewIngestKey) { k.Name, k.Signals = "", []string{""} }, `name must not be empty; allowed_signals[0] "" is not a signal; use traces, logs, metrics, sessions, events`},
+		"many attributes": {
+			func(k *store.NewIngestKey) { k.ResourceAttributes = make([]store.ResourceAttribute, 51) },
+			"resource_attributes has 51 attributes; at most 50 are allowed",
+		},
+		"several": {
+			func(k *store.NewIngestKey) { k.Name, k.Signals = "", []string{""} },
+			`name must not be empty; allowed_signals[0] "" is not a signal; use traces, logs, metrics, sessions, events`,
+		},
 	} {
 		in := store.NewIngestKey{Name: "n", Secret: f.secret(), Signals: []string{"logs"}}
 		tc.change(&in)
@@ -237,7 +280,10 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 	}
 
 	// Stored fields are not checked again: an expired key can be renamed.
-	key, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{Name: "n", Secret: f.secret(), Signals: []string{"logs"}, ExpiresAt: new(f.now().Add(time.Second))})
+	key, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{
+		Name: "n", Secret: f.secret(), Signals: []string{"logs"},
+		ExpiresAt: new(f.now().Add(time.Second)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +292,8 @@ func testIngestKeyRules(t *testing.T, f *fixture) {
 		t.Error(key, err)
 	}
 	_, err = f.EditIngestKey(ctx, org, key.ID, store.IngestKeyEdit{Signals: store.Set([]string{}), RateLimit: store.Set(new(-1.0))})
-	wantInvalid(t, "edit", err, "allowed_signals must name at least one of traces, logs, metrics, sessions, events; rate_limit_per_second must be greater than 0, or null for no limit")
+	wantInvalid(t, "edit", err, "allowed_signals must name at least one of traces, logs, metrics, sessions, events; rate_limit_per_second "+
+		"must be greater than 0, or null for no limit")
 }
 
 func testIngestKeyTouch(t *testing.T, f *fixture) {
@@ -281,7 +328,10 @@ func testIngestKeyRollRace(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, user := f.org(t)
 	first := f.secret()
-	if _, err := f.CreateDefaultIngestKeys(ctx, org, store.DefaultIngestKeys{Public: first, Private: f.secret(), CreatedBy: user}); err != nil {
+	if _, err := f.CreateDefaultIngestKeys(ctx, org, store.DefaultIngestKeys{
+		Public: first, Private: f.secret(),
+		CreatedBy: user,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex

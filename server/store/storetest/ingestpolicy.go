@@ -26,7 +26,10 @@ func testAttributeMappings(t *testing.T, f *fixture) {
 		}
 		return m
 	}
-	first := create(store.NewAttributeMapping{Name: " a ", SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: " x ", TargetKey: " y ", Operation: store.AttributeMappingOperationMove})
+	first := create(store.NewAttributeMapping{
+		Name: " a ", SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: " x ",
+		TargetKey: " y ", Operation: store.AttributeMappingOperationMove,
+	})
 	want := store.AttributeMapping{
 		ID: first.ID, Org: org, Name: "a", SourceContext: "span", SourceKey: "x", TargetKey: "y", Operation: "move", Enabled: true,
 		CreatedAt: f.now().UTC(), UpdatedAt: f.now().UTC(),
@@ -35,7 +38,10 @@ func testAttributeMappings(t *testing.T, f *fixture) {
 		t.Errorf("created (-want +got):\n%s", diff)
 	}
 	// Created at the same time. The key of a resource may keep its name, because the target is elsewhere.
-	second := create(store.NewAttributeMapping{Name: "b", SourceContext: store.AttributeMappingSourceContextResource, SourceKey: "z", TargetKey: "z", Operation: store.AttributeMappingOperationCopy, Enabled: new(false)})
+	second := create(store.NewAttributeMapping{
+		Name: "b", SourceContext: store.AttributeMappingSourceContextResource, SourceKey: "z",
+		TargetKey: "z", Operation: store.AttributeMappingOperationCopy, Enabled: new(false),
+	})
 	f.advance(time.Second)
 	want.Enabled, want.TargetKey, want.UpdatedAt = false, "w", f.now().UTC()
 	for range 2 { // the second changes nothing
@@ -52,14 +58,29 @@ func testAttributeMappings(t *testing.T, f *fixture) {
 		edit store.AttributeMappingEdit
 		want string
 	}{
-		"name":       {store.AttributeMappingEdit{Name: store.Set("")}, "name must not be empty"},
-		"source":     {store.AttributeMappingEdit{SourceContext: store.Set(store.AttributeMappingSourceContext("log"))}, `source_context must be one of span, resource, not "log"`},
+		"name": {store.AttributeMappingEdit{Name: store.Set("")}, "name must not be empty"},
+		"source": {
+			store.AttributeMappingEdit{SourceContext: store.Set(store.AttributeMappingSourceContext("log"))},
+			`source_context must be one of span, resource, not "log"`,
+		},
 		"source key": {store.AttributeMappingEdit{SourceKey: store.Set(" ")}, "source_key must not be empty"},
-		"long key":   {store.AttributeMappingEdit{TargetKey: store.Set(strings.Repeat("ä", limits.MappingKeyLength+1))}, "target_key has 201 characters; at most 200 are allowed"},
-		"target":     {store.AttributeMappingEdit{TargetKey: store.Set("")}, "target_key must not be empty"},
-		"same":       {store.AttributeMappingEdit{TargetKey: store.Set(" x")}, "target_key must differ from source_key when source_context is span"},
-		"reserved":   {store.AttributeMappingEdit{TargetKey: store.Set("Svc_a")}, "target_key is reserved: names that begin with svc_, and org_id, are written by the server"},
-		"operation":  {store.AttributeMappingEdit{Operation: store.Set(store.AttributeMappingOperation("swap"))}, `operation must be one of copy, move, not "swap"`},
+		"long key": {
+			store.AttributeMappingEdit{TargetKey: store.Set(strings.Repeat("ä", limits.MappingKeyLength+1))},
+			"target_key has 201 characters; at most 200 are allowed",
+		},
+		"target": {store.AttributeMappingEdit{TargetKey: store.Set("")}, "target_key must not be empty"},
+		"same": {
+			store.AttributeMappingEdit{TargetKey: store.Set(" x")},
+			"target_key must differ from source_key when source_context is span",
+		},
+		"reserved": {
+			store.AttributeMappingEdit{TargetKey: store.Set("Svc_a")},
+			"target_key is reserved: names that begin with svc_, and org_id, are written by the server",
+		},
+		"operation": {
+			store.AttributeMappingEdit{Operation: store.Set(store.AttributeMappingOperation("swap"))},
+			`operation must be one of copy, move, not "swap"`,
+		},
 	} {
 		_, err := f.EditAttributeMapping(ctx, org, first.ID, tc.edit)
 		wantInvalid(t, name, err, tc.want)
@@ -67,7 +88,10 @@ func testAttributeMappings(t *testing.T, f *fixture) {
 	_, err := f.CreateAttributeMapping(ctx, org, store.NewAttributeMapping{})
 	wantInvalid(t, "create", err, `name must not be empty; source_key must not be empty; target_key must not be empty; `+
 		`source_context must be one of span, resource, not ""; operation must be one of copy, move, not ""`)
-	_, err = f.CreateAttributeMapping(ctx, "org_none", store.NewAttributeMapping{Name: "n", SourceContext: "span", SourceKey: "a", TargetKey: "b", Operation: "copy"})
+	_, err = f.CreateAttributeMapping(ctx, "org_none", store.NewAttributeMapping{
+		Name: "n", SourceContext: "span", SourceKey: "a",
+		TargetKey: "b", Operation: "copy",
+	})
 	wantError(t, err, store.ErrNotFound)
 
 	_, err = f.GetAttributeMapping(ctx, other, first.ID)
@@ -139,7 +163,8 @@ func testSamplingPolicies(t *testing.T, f *fixture) {
 	change := store.Change{Subject: store.SubjectIngestPolicy, Org: org}
 	expect(t, changes, unsubscribe, change, change, change, change)
 	_, err := f.PutSamplingPolicy(ctx, org, store.SamplingPolicyParams{TraceSampleRatio: math.NaN(), AlwaysKeepSlowSpansMS: new(int64(0))})
-	wantInvalid(t, "put", err, "trace_sample_ratio must be a number from 1e-06 to 1; always_keep_slow_spans_ms must be from 1 to 604800000 milliseconds, or null to keep none for its duration")
+	wantInvalid(t, "put", err, "trace_sample_ratio must be a number from 1e-06 to 1; always_keep_slow_spans_ms must be from 1 to 604800000 "+
+		"milliseconds, or null to keep none for its duration")
 	_, err = f.PutSamplingPolicy(ctx, "org_none", store.SamplingPolicyParams{TraceSampleRatio: 1})
 	wantError(t, err, store.ErrNotFound)
 }
@@ -169,7 +194,10 @@ func testIngestPolicy(t *testing.T, f *fixture) {
 		}
 	}
 	check(want)
-	plan, err := f.PutPlan(ctx, org, store.PlanParams{Name: "pro", Active: true, Limits: []store.PlanLimit{{Signal: "logs", Items: new(int64(1))}}})
+	plan, err := f.PutPlan(ctx, org, store.PlanParams{
+		Name: "pro", Active: true,
+		Limits: []store.PlanLimit{{Signal: "logs", Items: new(int64(1))}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +207,8 @@ func testIngestPolicy(t *testing.T, f *fixture) {
 	}
 	check(want)
 	got, err := f.IngestPolicy(ctx, other)
-	if diff := cmp.Diff(store.IngestPolicy{Mappings: []store.AttributeMapping{}, Sampling: store.DefaultSamplingPolicy()}, got); err != nil || diff != "" {
+	if diff := cmp.Diff(store.IngestPolicy{Mappings: []store.AttributeMapping{}, Sampling: store.DefaultSamplingPolicy()}, got); err != nil ||
+		diff != "" {
 		t.Errorf("the other organization: %v (-want +got):\n%s", err, diff)
 	}
 }

@@ -38,24 +38,30 @@ func testInvestigations(t *testing.T, f *fixture) {
 	second := start("full disk")
 
 	added, err := f.AddFinding(ctx, org, first.ID, "user_b", store.InvestigationFinding{
-		Text: " p95 rose ", Value: new(612.5), Unit: new("ms"), Call: new("find_slow_traces"), Request: json.RawMessage(`{"service": "checkout"}`),
+		Text: " p95 rose ", Value: new(612.5), Unit: new("ms"), Call: new("find_slow_traces"),
+		Request: json.RawMessage(`{"service": "checkout"}`),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(added.Findings) != 1 || added.Findings[0].Text != "p95 rose" || added.Findings[0].CreatedBy != "user_b" || *added.Findings[0].Value != 612.5 ||
+	if len(added.Findings) != 1 || added.Findings[0].Text != "p95 rose" || added.Findings[0].CreatedBy != "user_b" ||
+		*added.Findings[0].Value != 612.5 ||
 		!added.Findings[0].CreatedAt.Equal(f.now()) || !added.UpdatedAt.Equal(f.now()) {
 		t.Errorf("with a finding: %+v", added)
 	}
 	f.advance(time.Minute)
-	edit := store.InvestigationEdit{Status: store.Set("diagnosed"), Conclusion: store.Set(new("the new release")), Assignee: store.Set(new("night shift"))}
+	edit := store.InvestigationEdit{
+		Status: store.Set("diagnosed"), Conclusion: store.Set(new("the new release")),
+		Assignee: store.Set(new("night shift")),
+	}
 	for range 2 { // the second changes nothing
 		r, err := f.EditInvestigation(ctx, org, first.ID, edit)
 		if err != nil || r.Status != "diagnosed" || *r.Conclusion != "the new release" || *r.Assignee != "night shift" || len(r.Findings) != 1 {
 			t.Errorf("edited: %+v, %v", r, err)
 		}
 	}
-	if r, err := f.EditInvestigation(ctx, org, first.ID, store.InvestigationEdit{Assignee: store.Set[*string](nil)}); err != nil || r.Assignee != nil || r.Conclusion == nil {
+	if r, err := f.EditInvestigation(ctx, org, first.ID, store.InvestigationEdit{Assignee: store.Set[*string](nil)}); err != nil ||
+		r.Assignee != nil || r.Conclusion == nil {
 		t.Errorf("without an assignee: %+v, %v", r, err)
 	}
 
@@ -95,9 +101,15 @@ func testInvestigations(t *testing.T, f *fixture) {
 		finding store.InvestigationFinding
 		want    string
 	}{
-		"empty":   {store.InvestigationFinding{Text: " "}, "text must not be empty"},
-		"long":    {store.InvestigationFinding{Text: strings.Repeat("ä", limits.DescriptionLength+1)}, "text has 2001 characters; at most 2000 are allowed"},
-		"request": {store.InvestigationFinding{Text: "x", Request: json.RawMessage(`"` + strings.Repeat("x", limits.FindingRequest) + `"`)}, "request has 8194 bytes as JSON; at most 8 KiB are allowed"},
+		"empty": {store.InvestigationFinding{Text: " "}, "text must not be empty"},
+		"long": {
+			store.InvestigationFinding{Text: strings.Repeat("ä", limits.DescriptionLength+1)},
+			"text has 2001 characters; at most 2000 are allowed",
+		},
+		"request": {
+			store.InvestigationFinding{Text: "x", Request: json.RawMessage(`"` + strings.Repeat("x", limits.FindingRequest) + `"`)},
+			"request has 8194 bytes as JSON; at most 8 KiB are allowed",
+		},
 	} {
 		_, err := f.AddFinding(ctx, org, first.ID, "", c.finding)
 		wantInvalid(t, name, err, c.want)

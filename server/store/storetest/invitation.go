@@ -85,7 +85,8 @@ func testInvitations(t *testing.T, f *fixture) {
 	if role, err := f.RoleOf(ctx, org, joined.ID); err != nil || role != principal.RoleAdmin {
 		t.Errorf("role %q, %v", role, err)
 	}
-	if got, _, err := f.InvitationByHash(ctx, hash); err != nil || got.AcceptedAt == nil || got.AcceptedBy == nil || *got.AcceptedBy != joined.ID || got.Pending(f.now()) {
+	if got, _, err := f.InvitationByHash(ctx, hash); err != nil || got.AcceptedAt == nil || got.AcceptedBy == nil ||
+		*got.AcceptedBy != joined.ID || got.Pending(f.now()) {
 		t.Errorf("afterwards: %+v, %v", got, err)
 	}
 	_, err = f.RevokeInvitation(ctx, org, i.ID)
@@ -98,7 +99,8 @@ func testInvitations(t *testing.T, f *fixture) {
 		t.Errorf("role %q, %v", role, err)
 	}
 	entries, err := f.ListAuditLogEntries(ctx, org, store.AuditFilter{Action: "invitation.accepted"}, 0, 10)
-	if err != nil || len(entries) != 2 || *entries[0].AffectedUser != string(existing.ID) || *entries[0].ActorID != string(existing.ID) || entries[0].Metadata["role"] != "org:member" {
+	if err != nil || len(entries) != 2 || *entries[0].AffectedUser != string(existing.ID) || *entries[0].ActorID != string(existing.ID) ||
+		entries[0].Metadata["role"] != "org:member" {
 		t.Errorf("audit: %+v, %v", entries, err)
 	}
 }

@@ -24,7 +24,10 @@ func testLogpushConnectors(t *testing.T, f *fixture) {
 		t.Fatalf("created: %v (-want +got):\n%s", err, diff)
 	}
 	f.advance(time.Second)
-	named, err := f.CreateLogpushConnector(ctx, org, store.NewLogpushConnector{Name: "b", ZoneName: "b.example", ServiceName: "cdn", Secret: f.secret()})
+	named, err := f.CreateLogpushConnector(ctx, org, store.NewLogpushConnector{
+		Name: "b", ZoneName: "b.example", ServiceName: "cdn",
+		Secret: f.secret(),
+	})
 	if err != nil || named.ServiceName != "cdn" {
 		t.Fatalf("%+v, %v", named, err)
 	}

@@ -57,12 +57,18 @@ func testMarkers(t *testing.T, f *fixture) {
 		filter store.MarkerFilter
 		want   []string
 	}{
-		"all":                       {store.MarkerFilter{}, []string{note.Title, flag.Title, deploy.Title}},
-		"kind":                      {store.MarkerFilter{Kind: "flag"}, []string{flag.Title}},
-		"window":                    {store.MarkerFilter{Start: now.Add(-40 * time.Minute), End: now.Add(-20 * time.Minute)}, []string{flag.Title}},
-		"one that ends in a window": {store.MarkerFilter{Start: now.Add(-55 * time.Minute), End: now.Add(-45 * time.Minute)}, []string{deploy.Title}},
-		"service":                   {store.MarkerFilter{Service: new("cart")}, []string{note.Title, flag.Title}},
-		"environment":               {store.MarkerFilter{Environment: new("staging")}, []string{note.Title, flag.Title}},
+		"all":  {store.MarkerFilter{}, []string{note.Title, flag.Title, deploy.Title}},
+		"kind": {store.MarkerFilter{Kind: "flag"}, []string{flag.Title}},
+		"window": {
+			store.MarkerFilter{Start: now.Add(-40 * time.Minute), End: now.Add(-20 * time.Minute)},
+			[]string{flag.Title},
+		},
+		"one that ends in a window": {
+			store.MarkerFilter{Start: now.Add(-55 * time.Minute), End: now.Add(-45 * time.Minute)},
+			[]string{deploy.Title},
+		},
+		"service":     {store.MarkerFilter{Service: new("cart")}, []string{note.Title, flag.Title}},
+		"environment": {store.MarkerFilter{Environment: new("staging")}, []string{note.Title, flag.Title}},
 	} {
 		if diff := cmp.Diff(c.want, list(c.filter)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -89,10 +95,13 @@ func testMarkers(t *testing.T, f *fixture) {
 	}{
 		"kind":  {store.MarkerEdit{Kind: store.Set("x")}, `kind "x" is not a kind of marker; use deploy, flag, configuration, note`},
 		"title": {store.MarkerEdit{Title: store.Set(" ")}, "title must not be empty"},
-		"long":  {store.MarkerEdit{Title: store.Set(strings.Repeat("ä", limits.MarkerTitleLength+1))}, "title has 201 characters; at most 200 are allowed"},
-		"url":   {store.MarkerEdit{Address: store.Set(new("javascript:alert(1)"))}, "url must begin with https:// or http://"},
-		"end":   {store.MarkerEdit{EndedAt: store.Set(new(now.Add(-2 * time.Hour)))}, "ended_at is before occurred_at"},
-		"line":  {store.MarkerEdit{ServiceName: store.Set(new("a\nb"))}, "service_name contains a control character"},
+		"long": {
+			store.MarkerEdit{Title: store.Set(strings.Repeat("ä", limits.MarkerTitleLength+1))},
+			"title has 201 characters; at most 200 are allowed",
+		},
+		"url":  {store.MarkerEdit{Address: store.Set(new("javascript:alert(1)"))}, "url must begin with https:// or http://"},
+		"end":  {store.MarkerEdit{EndedAt: store.Set(new(now.Add(-2 * time.Hour)))}, "ended_at is before occurred_at"},
+		"line": {store.MarkerEdit{ServiceName: store.Set(new("a\nb"))}, "service_name contains a control character"},
 	} {
 		_, err := f.EditMarker(ctx, org, deploy.ID, c.edit)
 		wantInvalid(t, name, err, c.want)

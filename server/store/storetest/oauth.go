@@ -16,8 +16,9 @@ func (f *fixture) grant(t *testing.T, org principal.OrgID, user principal.UserID
 	t.Helper()
 	hash := "code-" + f.name()
 	g, err := f.CreateOAuthGrant(t.Context(), org, store.NewOAuthGrant{
-		User: user, ClientID: client, ClientName: "Editor", Scope: "traces:read", Resource: "https://svc.test/mcp", RedirectURI: "http://localhost/cb",
-		CodeHash: hash, CodeChallenge: "challenge", CodeExpiresAt: f.now().Add(time.Minute), ExpiresAt: f.now().Add(90 * 24 * time.Hour),
+		User: user, ClientID: client, ClientName: "Editor", Scope: "traces:read", Resource: "https://svc.test/mcp",
+		RedirectURI: "http://localhost/cb",
+		CodeHash:    hash, CodeChallenge: "challenge", CodeExpiresAt: f.now().Add(time.Minute), ExpiresAt: f.now().Add(90 * 24 * time.Hour),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -28,18 +29,23 @@ func (f *fixture) grant(t *testing.T, org principal.OrgID, user principal.UserID
 func (f *fixture) tokens() store.OAuthTokens {
 	n := f.name()
 	return store.OAuthTokens{
-		AccessHash: "access-" + n, RefreshHash: "refresh-" + n, AccessExpiresAt: f.now().Add(time.Hour), RefreshExpiresAt: f.now().Add(30 * 24 * time.Hour),
+		AccessHash: "access-" + n, RefreshHash: "refresh-" + n, AccessExpiresAt: f.now().Add(time.Hour),
+		RefreshExpiresAt: f.now().Add(30 * 24 * time.Hour),
 	}
 }
 
 func testOAuthClients(t *testing.T, f *fixture) {
 	ctx := t.Context()
-	in := store.OAuthClient{ID: "c1", Name: "Editor", URI: "https://editor.test", RedirectURIs: []string{"http://localhost/cb", "https://editor.test/cb"}}
+	in := store.OAuthClient{
+		ID: "c1", Name: "Editor", URI: "https://editor.test",
+		RedirectURIs: []string{"http://localhost/cb", "https://editor.test/cb"},
+	}
 	if _, err := f.CreateOAuthClient(ctx, in, 2); err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.OAuthClientByID(ctx, "c1")
-	if err != nil || got.Name != in.Name || got.URI != in.URI || len(got.RedirectURIs) != 2 || got.RedirectURIs[1] != in.RedirectURIs[1] || !got.CreatedAt.Equal(f.now()) {
+	if err != nil || got.Name != in.Name || got.URI != in.URI || len(got.RedirectURIs) != 2 || got.RedirectURIs[1] != in.RedirectURIs[1] ||
+		!got.CreatedAt.Equal(f.now()) {
 		t.Errorf("%+v %v", got, err)
 	}
 	_, err = f.OAuthClientByID(ctx, "c0")
@@ -91,7 +97,8 @@ func testOAuthGrants(t *testing.T, f *fixture) {
 	wantError(t, err, store.ErrNotFound) // not a member there
 
 	g, code := f.grant(t, org, user, "c")
-	if got, err := f.OAuthGrantByCode(ctx, code); err != nil || got.ID != g.ID || got.RedeemedAt != nil || got.Org != org || got.User != user || got.CodeChallenge != "challenge" {
+	if got, err := f.OAuthGrantByCode(ctx, code); err != nil || got.ID != g.ID || got.RedeemedAt != nil || got.Org != org ||
+		got.User != user || got.CodeChallenge != "challenge" {
 		t.Errorf("%+v %v", got, err)
 	}
 	first := f.tokens()

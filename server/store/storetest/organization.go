@@ -39,7 +39,8 @@ func testOrganizations(t *testing.T, f *fixture) {
 	if role, err := f.RoleOf(ctx, org.ID, first.Admin.ID); err != nil || role != principal.RoleAdmin {
 		t.Errorf("role of the administrator = %q, %v", role, err)
 	}
-	if len(first.IngestKeys) != 2 || first.ApiKey == nil || first.ApiKey.CreatedBy != first.Admin.ID || *first.ApiKey.CreatedByEmail != "admin@example.com" {
+	if len(first.IngestKeys) != 2 || first.ApiKey == nil || first.ApiKey.CreatedBy != first.Admin.ID ||
+		*first.ApiKey.CreatedByEmail != "admin@example.com" {
 		t.Errorf("keys = %+v, %+v", first.IngestKeys, first.ApiKey)
 	}
 

@@ -68,14 +68,18 @@ func (f *fixture) filled(t *testing.T, home principal.OrgID) filled {
 	_, err := f.CreateIngestKey(ctx, org, store.NewIngestKey{Name: "k", Signals: store.Signals(), Secret: secret})
 	check(err)
 	_, err = f.CreateAttributeMapping(ctx, org, store.NewAttributeMapping{
-		Name: "m", SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: "a", TargetKey: "b", Operation: store.AttributeMappingOperationMove,
+		Name: "m", SourceContext: store.AttributeMappingSourceContextSpan, SourceKey: "a", TargetKey: "b",
+		Operation: store.AttributeMappingOperationMove,
 	})
 	check(err)
 	_, err = f.PutSamplingPolicy(ctx, org, store.SamplingPolicyParams{TraceSampleRatio: 0.5})
 	check(err)
 	_, err = f.PutPlan(ctx, org, store.PlanParams{Name: "pro", Active: true})
 	check(err)
-	check(f.AddIngestUsage(ctx, []store.UsageDelta{{Org: org, Day: f.now(), Signal: "logs", KeyID: "ingk_a", Usage: store.Usage{Requests: 1}}}))
+	check(f.AddIngestUsage(ctx, []store.UsageDelta{{
+		Org: org, Day: f.now(), Signal: "logs", KeyID: "ingk_a",
+		Usage: store.Usage{Requests: 1},
+	}}))
 	check(f.PutIngestOutcomes(ctx, []store.NodeOutcomes{{Org: org, KeyID: "ingk_a", Node: "n", Outcomes: []store.IngestOutcome{
 		{KeyID: "ingk_a", Node: "n", At: f.now(), Signal: "logs", Door: "http", Status: 200},
 	}}}))
@@ -85,11 +89,15 @@ func (f *fixture) filled(t *testing.T, home principal.OrgID) filled {
 	d, _, err := f.CreateDashboard(ctx, org, admin, newDashboard("d"))
 	check(err)
 	x.dashboard, x.share = d.ID, "share-"+f.name()
-	_, err = f.UpsertDashboardShare(ctx, org, d.ID, "", store.SharePublic, admin, func(uuid.UUID) (string, string) { return "sealed", x.share })
+	_, err = f.UpsertDashboardShare(ctx, org, d.ID, "", store.SharePublic, admin,
+		func(uuid.UUID) (string, string) { return "sealed", x.share })
 	check(err)
 	_, _, err = f.ClaimIdempotencyKey(ctx, org, store.IdempotencyKey{Caller: "key_1", KeyHash: "k", RequestHash: "r"}, time.Minute)
 	check(err)
-	_, err = f.CreateAgentFeedback(ctx, org, store.AgentFeedback{Kind: "bug", Summary: "s", Reason: "r", Agent: store.FeedbackAgent{Type: "ci"}, Source: store.SourceAPI})
+	_, err = f.CreateAgentFeedback(ctx, org, store.AgentFeedback{
+		Kind: "bug", Summary: "s", Reason: "r",
+		Agent: store.FeedbackAgent{Type: "ci"}, Source: store.SourceAPI,
+	})
 	check(err)
 	_, err = f.CreateSavedView(ctx, org, view(x.guest, store.ViewPrivate, "v"))
 	check(err)

@@ -31,7 +31,8 @@ func testIngestOutcomes(t *testing.T, f *fixture) {
 	first := outcome("ingk_a", 0)
 	first.Reason, first.Agent = "bad \x00\xff", strings.Repeat("a", 300)
 	put(store.NodeOutcomes{Org: org, KeyID: "ingk_a", Node: "n1", Outcomes: []store.IngestOutcome{first}})
-	if got, err := f.ListIngestOutcomes(ctx, org, "ingk_a"); err != nil || len(got) != 1 || got[0].Reason != "bad  \uFFFD" || len(got[0].Agent) != 200 {
+	if got, err := f.ListIngestOutcomes(ctx, org, "ingk_a"); err != nil || len(got) != 1 || got[0].Reason != "bad  \uFFFD" ||
+		len(got[0].Agent) != 200 {
 		t.Errorf("text of senders: %+v, %v", got, err)
 	}
 	f.advance(time.Hour)

@@ -17,7 +17,10 @@ func testPlans(t *testing.T, f *fixture) {
 	wantError(t, f.RemovePlan(ctx, org), store.ErrNotFound)
 	changes, unsubscribe := watch(f)
 	for _, in := range []store.PlanParams{
-		{Name: "pro", Active: true, Limits: []store.PlanLimit{{Signal: "traces", Items: new(int64(5))}, {Signal: "logs", Items: new(int64(0)), Bytes: new(int64(1) << 40)}}},
+		{Name: "pro", Active: true, Limits: []store.PlanLimit{
+			{Signal: "traces", Items: new(int64(5))},
+			{Signal: "logs", Items: new(int64(0)), Bytes: new(int64(1) << 40)},
+		}},
 		{Name: " none ", Active: false},
 	} {
 		f.advance(time.Second)
@@ -51,11 +54,23 @@ func testPlans(t *testing.T, f *fixture) {
 		in   store.PlanParams
 		want string
 	}{
-		"no name":  {store.PlanParams{Name: " "}, "name must not be empty"},
-		"signal":   {store.PlanParams{Name: "p", Limits: []store.PlanLimit{{Signal: "spans", Items: new(int64(1))}}}, `limits[0].signal "spans" is not a signal; use traces, logs, metrics, sessions, events`},
-		"twice":    {store.PlanParams{Name: "p", Limits: []store.PlanLimit{{Signal: "logs", Items: new(int64(1))}, {Signal: "logs", Bytes: new(int64(1))}}}, `limits[1].signal "logs" appears twice`},
-		"nothing":  {store.PlanParams{Name: "p", Limits: []store.PlanLimit{{Signal: "logs"}}}, "limits[0].items or limits[0].bytes must be given"},
-		"negative": {store.PlanParams{Name: "p", Limits: []store.PlanLimit{{Signal: "logs", Items: new(int64(-1)), Bytes: new(int64(-1))}}}, "limits[0].items must not be negative; limits[0].bytes must not be negative"},
+		"no name": {store.PlanParams{Name: " "}, "name must not be empty"},
+		"signal": {
+			store.PlanParams{Name: "p", Limits: []store.PlanLimit{{Signal: "spans", Items: new(int64(1))}}},
+			`limits[0].signal "spans" is not a signal; use traces, logs, metrics, sessions, events`,
+		},
+		"twice": {store.PlanParams{Name: "p", Limits: []store.PlanLimit{
+			{Signal: "logs", Items: new(int64(1))},
+			{Signal: "logs", Bytes: new(int64(1))},
+		}}, `limits[1].signal "logs" appears twice`},
+		"nothing": {
+			store.PlanParams{Name: "p", Limits: []store.PlanLimit{{Signal: "logs"}}},
+			"limits[0].items or limits[0].bytes must be given",
+		},
+		"negative": {
+			store.PlanParams{Name: "p", Limits: []store.PlanLimit{{Signal: "logs", Items: new(int64(-1)), Bytes: new(int64(-1))}}},
+			"limits[0].items must not be negative; limits[0].bytes must not be negative",
+		},
 	} {
 		_, err := f.PutPlan(ctx, org, tc.in)
 		wantInvalid(t, name, err, tc.want)

@@ -27,7 +27,8 @@ func testRegion(t *testing.T, f *fixture) {
 			t.Error(err)
 		}
 	}
-	if err := f.ClaimRegion(t.Context(), other); !errors.Is(err, store.ErrOtherRegion) || !strings.HasSuffix(err.Error(), mine+", not "+other) {
+	if err := f.ClaimRegion(t.Context(), other); !errors.Is(err, store.ErrOtherRegion) ||
+		!strings.HasSuffix(err.Error(), mine+", not "+other) {
 		t.Errorf("%v", err)
 	}
 	for i, region := range []string{"us", "eu", "us", "eu"} {
@@ -39,7 +40,8 @@ func testRegion(t *testing.T, f *fixture) {
 	org, _ := f.org(t)
 	second, _ := f.org(t)
 	// A caller that names the recorded, wrong region can correct it, and every organization has an audit entry.
-	if err := f.ChangeRegion(t.Context(), other, "ap"); !errors.Is(err, store.ErrOtherRegion) || !strings.HasSuffix(err.Error(), mine+", not "+other) {
+	if err := f.ChangeRegion(t.Context(), other, "ap"); !errors.Is(err, store.ErrOtherRegion) ||
+		!strings.HasSuffix(err.Error(), mine+", not "+other) {
 		t.Errorf("%v", err)
 	}
 	if err := f.ChangeRegion(t.Context(), mine, "ap"); err != nil {
@@ -56,7 +58,8 @@ func testRegion(t *testing.T, f *fixture) {
 	}
 	for _, org := range []principal.OrgID{org, second} {
 		all, err := f.ListAuditLogEntries(t.Context(), org, store.AuditFilter{Action: "region.updated"}, 0, 10)
-		if err != nil || len(all) != 1 || all[0].Changes == nil || all[0].Changes.Before["region"] != mine || all[0].Changes.After["region"] != "ap" ||
+		if err != nil || len(all) != 1 || all[0].Changes == nil || all[0].Changes.Before["region"] != mine ||
+			all[0].Changes.After["region"] != "ap" ||
 			all[0].ActorType != store.ActorSystem {
 			t.Errorf("%s: %+v %v", org, all, err)
 		}

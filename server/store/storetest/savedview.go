@@ -66,14 +66,20 @@ func testSavedViews(t *testing.T, f *fixture) {
 		edit store.SavedViewEdit
 		want string
 	}{
-		"name":       {store.SavedViewEdit{Name: store.Set(" ")}, "name must not be empty"},
-		"long name":  {store.SavedViewEdit{Name: store.Set(strings.Repeat("ä", limits.SavedViewName+1))}, "name has 81 characters; at most 80 are allowed"},
+		"name": {store.SavedViewEdit{Name: store.Set(" ")}, "name must not be empty"},
+		"long name": {
+			store.SavedViewEdit{Name: store.Set(strings.Repeat("ä", limits.SavedViewName+1))},
+			"name has 81 characters; at most 80 are allowed",
+		},
 		"visibility": {store.SavedViewEdit{Visibility: store.Set("secret")}, `visibility must be one of private, shared, not "secret"`},
-		"long state": {store.SavedViewEdit{State: store.Set(strings.Repeat("x", limits.SavedViewState+1))}, "state has 8193 characters; at most 8192 are allowed"},
-		"escape":     {store.SavedViewEdit{State: store.Set("q=%zz")}, `state is not the query of an address: invalid URL escape "%zz"`},
-		"address":    {store.SavedViewEdit{State: store.Set("?q=1")}, "state must be the text between ? and # of an address, without them"},
-		"letters":    {store.SavedViewEdit{State: store.Set("q=größe")}, "state has a character that an address encodes with %"},
-		"control":    {store.SavedViewEdit{State: store.Set("q=\x00")}, "state has a character that an address encodes with %"},
+		"long state": {
+			store.SavedViewEdit{State: store.Set(strings.Repeat("x", limits.SavedViewState+1))},
+			"state has 8193 characters; at most 8192 are allowed",
+		},
+		"escape":  {store.SavedViewEdit{State: store.Set("q=%zz")}, `state is not the query of an address: invalid URL escape "%zz"`},
+		"address": {store.SavedViewEdit{State: store.Set("?q=1")}, "state must be the text between ? and # of an address, without them"},
+		"letters": {store.SavedViewEdit{State: store.Set("q=größe")}, "state has a character that an address encodes with %"},
+		"control": {store.SavedViewEdit{State: store.Set("q=\x00")}, "state has a character that an address encodes with %"},
 	} {
 		_, err := f.EditSavedView(ctx, org, admin, want.ID, c.edit)
 		wantInvalid(t, name, err, c.want)
@@ -113,7 +119,8 @@ func testSavedViews(t *testing.T, f *fixture) {
 	for _, e := range entries {
 		name, _ := e.Changes.After["name"].(string)
 		trail = append(trail, strings.TrimSpace(e.Action+" "+name))
-		if e.Action == "saved_view.created" && e.Changes.After["visibility"] == store.ViewPrivate && (name != "" || e.Changes.After["state"] != nil) {
+		if e.Action == "saved_view.created" && e.Changes.After["visibility"] == store.ViewPrivate &&
+			(name != "" || e.Changes.After["state"] != nil) {
 			t.Errorf("the audit log has the texts of a private view: %v", e.Changes.After)
 		}
 	}
@@ -176,7 +183,10 @@ func testSavedViewIsolation(t *testing.T, f *fixture) {
 			if c.change != nil {
 				wantError(t, f.DeleteSavedView(ctx, c.org, c.by, ids[c.view]), c.change)
 			}
-			rows, err := f.ListSavedViews(ctx, c.org, c.by, store.SavedViewFilter{Visibility: map[bool]string{true: "private", false: "shared"}[c.view == "private"]}, 0, 100)
+			rows, err := f.ListSavedViews(ctx, c.org, c.by, store.SavedViewFilter{Visibility: map[bool]string{
+				true:  "private",
+				false: "shared",
+			}[c.view == "private"]}, 0, 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -274,7 +284,8 @@ func testPreferences(t *testing.T, f *fixture) {
 	if r := read(user); r != (store.Preferences{Theme: "dark", StackTrace: "raw", TimeZone: "browser"}) {
 		t.Errorf("set %+v", r)
 	}
-	if r, err := f.EditPreferences(ctx, user, store.PreferencesEdit{Theme: store.Set("light")}); err != nil || r.Theme != "light" || r.StackTrace != "raw" {
+	if r, err := f.EditPreferences(ctx, user, store.PreferencesEdit{Theme: store.Set("light")}); err != nil || r.Theme != "light" ||
+		r.StackTrace != "raw" {
 		t.Errorf("changed %+v, %v", r, err)
 	}
 	if r := read(other); r != defaults {
@@ -289,7 +300,8 @@ func testPreferences(t *testing.T, f *fixture) {
 	}
 	for _, zone := range []string{"", "Local", "Mars/Olympus", "posix/UTC", "../UTC", "Europe/Berlin\x00"} {
 		_, err = f.EditPreferences(ctx, user, store.PreferencesEdit{TimeZone: store.Set(zone)})
-		wantInvalid(t, "zone", err, fmt.Sprintf("time_zone must be \"browser\" or a name of the tz database, such as Europe/Berlin, not %q", zone))
+		wantInvalid(t, "zone", err, fmt.Sprintf("time_zone must be \"browser\" or a name of the tz database, such as Europe/Berlin, not %q",
+			zone))
 	}
 	_, err = f.EditPreferences(ctx, "user_nobody", store.PreferencesEdit{Theme: store.Set("dark")})
 	wantError(t, err, store.ErrNotFound)

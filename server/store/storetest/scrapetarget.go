@@ -30,7 +30,8 @@ func testScrapeTargets(t *testing.T, f *fixture) {
 	changes, unsubscribe := watch(f)
 	made, err := f.CreateScrapeTarget(ctx, org, in)
 	want := in
-	want.Org, want.Name, want.Shard, want.ServiceName, want.IncludeBranches = org, "nodes", store.ShardOf(store.WorkScrape, in.ID.String()), nil, nil
+	want.Org, want.Name, want.Shard, want.ServiceName, want.IncludeBranches = org, "nodes", store.ShardOf(store.WorkScrape, in.ID.String()),
+		nil, nil
 	want.CreatedAt, want.UpdatedAt = f.now().UTC(), f.now().UTC()
 	if diff := cmp.Diff(want, made); err != nil || diff != "" {
 		t.Fatalf("created: %v (-want +got):\n%s", err, diff)
@@ -63,7 +64,8 @@ func testScrapeTargets(t *testing.T, f *fixture) {
 		t.Name, t.AuthType, t.Enabled, t.LabelsJSON = "renamed", store.ScrapeAuthNone, false, nil
 		return nil
 	})
-	want.Name, want.AuthType, want.Enabled, want.LabelsJSON, want.Credentials, want.UpdatedAt = "renamed", store.ScrapeAuthNone, false, nil, nil, f.now().UTC()
+	want.Name, want.AuthType, want.Enabled, want.LabelsJSON, want.Credentials, want.UpdatedAt = "renamed", store.ScrapeAuthNone, false, nil,
+		nil, f.now().UTC()
 	if diff := cmp.Diff(want, edited); err != nil || diff != "" {
 		t.Errorf("edited: %v (-want +got):\n%s", err, diff)
 	}

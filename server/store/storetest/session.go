@@ -16,7 +16,10 @@ func testSessions(t *testing.T, f *fixture) {
 	ctx := t.Context()
 	org, user := f.org(t)
 	_, otherUser := f.org(t)
-	s, err := f.CreateSession(ctx, store.NewSession{User: user, Org: org, TokenHash: "h1", UserAgent: "test", ExpiresAt: f.now().Add(time.Hour)})
+	s, err := f.CreateSession(ctx, store.NewSession{
+		User: user, Org: org, TokenHash: "h1", UserAgent: "test",
+		ExpiresAt: f.now().Add(time.Hour),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +172,10 @@ func testTimes(t *testing.T, f *fixture) {
 		time.Date(1971, 1, 1, 0, 0, 0, 1000, time.UTC),
 		time.Date(2999, 12, 31, 23, 59, 59, 999999000, time.UTC),
 	} {
-		key, _, err := f.CreateApiKey(t.Context(), org, store.NewApiKey{Name: "n", Kind: store.ApiKeyStandard, Secret: f.secret(), ExpiresAt: &at})
+		key, _, err := f.CreateApiKey(t.Context(), org, store.NewApiKey{
+			Name: "n", Kind: store.ApiKeyStandard, Secret: f.secret(),
+			ExpiresAt: &at,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,12 @@ func testIngestUsage(t *testing.T, f *fixture) {
 		store.UsageDelta{Org: org, Day: day(10, 31, 23), Signal: "logs", KeyID: "ingk_a", Usage: one},
 		store.UsageDelta{Org: org, Day: day(11, 1, 0), Signal: "logs", KeyID: "ingk_a", Usage: one},
 		store.UsageDelta{Org: org, Day: day(11, 1, 23), Signal: "logs", KeyID: "ingk_a", Usage: one},
-		store.UsageDelta{Org: org, Day: time.Date(2026, 11, 2, 4, 0, 0, 0, east), Signal: "logs", KeyID: "ingk_a", Usage: one}, // November 1st in UTC
-		store.UsageDelta{Org: org, Day: day(11, 30, 23), Signal: "traces", KeyID: "ingk_b", Usage: store.Usage{Requests: 1, Items: 1 << 40, Bytes: 1 << 60}},
+		// November 1st in UTC
+		store.UsageDelta{Org: org, Day: time.Date(2026, 11, 2, 4, 0, 0, 0, east), Signal: "logs", KeyID: "ingk_a", Usage: one},
+		store.UsageDelta{
+			Org: org, Day: day(11, 30, 23), Signal: "traces", KeyID: "ingk_b",
+			Usage: store.Usage{Requests: 1, Items: 1 << 40, Bytes: 1 << 60},
+		},
 		store.UsageDelta{Org: org, Day: day(12, 1, 0), Signal: "traces", KeyID: "ingk_b", Usage: one},
 		store.UsageDelta{Org: other, Day: day(11, 1, 0), Signal: "logs", KeyID: "ingk_c", Usage: one},
 		store.UsageDelta{Org: "org_none", Day: day(11, 1, 0), Signal: "logs", KeyID: "ingk_d", Usage: one},

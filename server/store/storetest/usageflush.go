@@ -17,7 +17,10 @@ func testFlushIngestUsage(t *testing.T, f *fixture) {
 	other, _ := f.org(t)
 	november := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 	delta := func(org principal.OrgID, signal string, items int64) store.UsageDelta {
-		return store.UsageDelta{Org: org, Day: november, Signal: signal, KeyID: "ingk_a", Usage: store.Usage{Requests: 1, Items: items, Bytes: 10 * items}}
+		return store.UsageDelta{
+			Org: org, Day: november, Signal: signal, KeyID: "ingk_a",
+			Usage: store.Usage{Requests: 1, Items: items, Bytes: 10 * items},
+		}
 	}
 	for _, flush := range []struct {
 		node   string
@@ -33,7 +36,8 @@ func testFlushIngestUsage(t *testing.T, f *fixture) {
 		{"a", 101, 100},
 		{"a", 50, 1000}, // the clock was set back, but it is a different flush
 	} {
-		if err := f.FlushIngestUsage(ctx, flush.node, flush.number, []store.UsageDelta{delta(org, "traces", flush.items), delta("org_none", "logs", 1)}); err != nil {
+		if err := f.FlushIngestUsage(ctx, flush.node, flush.number,
+			[]store.UsageDelta{delta(org, "traces", flush.items), delta("org_none", "logs", 1)}); err != nil {
 			t.Fatal(err)
 		}
 	}

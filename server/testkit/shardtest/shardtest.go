@@ -76,7 +76,8 @@ func New(t testing.TB) *Bed {
 		table, key := m[1], m[2]
 		b.exec(t, fmt.Sprintf("RENAME TABLE %s TO %s.%[1]s", table, plain))
 		b.exec(t, fmt.Sprintf("CREATE VIEW %s_local AS SELECT * FROM %s.%[1]s WHERE %[3]s %% 2 = shardNum() - 1", table, plain, key))
-		b.exec(t, fmt.Sprintf("CREATE TABLE %s AS %s.%[1]s ENGINE = Distributed('two', '%[3]s', '%[1]s_local', %[4]s)", table, plain, b.Database(), key))
+		b.exec(t, fmt.Sprintf("CREATE TABLE %s AS %s.%[1]s ENGINE = Distributed('two', '%[3]s', '%[1]s_local', %[4]s)", table, plain,
+			b.Database(), key))
 		tables++
 	}
 	if tables < 20 {

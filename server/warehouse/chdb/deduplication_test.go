@@ -13,7 +13,10 @@ func TestRepairDeduplication(t *testing.T) {
 	dir := t.TempDir()
 	table := filepath.Join(dir, "store", "abc", "abc-uuid")
 	logs := filepath.Join(table, "deduplication_logs")
-	for _, d := range []string{logs, filepath.Join(table, "20200101_1_3_1"), filepath.Join(table, "20200101_5_5_0_9"), filepath.Join(table, "tmp_insert_20200101_7_7_0"), filepath.Join(table, "detached")} {
+	for _, d := range []string{
+		logs, filepath.Join(table, "20200101_1_3_1"), filepath.Join(table, "20200101_5_5_0_9"),
+		filepath.Join(table, "tmp_insert_20200101_7_7_0"), filepath.Join(table, "detached"),
+	} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +65,8 @@ func TestFolderLock(t *testing.T) {
 
 func TestFirstWord(t *testing.T) {
 	for sql, want := range map[string]string{
-		"select 1": "SELECT", "  -- x\n/* y */ ( (SELECT 1))": "SELECT", "INSERT INTO t": "INSERT", "# c\nshow tables": "SHOW", "": "", "/* open": "", "EXPLAIN\tAST": "EXPLAIN",
+		"select 1": "SELECT", "  -- x\n/* y */ ( (SELECT 1))": "SELECT", "INSERT INTO t": "INSERT", "# c\nshow tables": "SHOW", "": "",
+		"/* open": "", "EXPLAIN\tAST": "EXPLAIN",
 	} {
 		if got := firstWord(sql); got != want {
 			t.Errorf("firstWord(%q) = %q, want %q", sql, got, want)

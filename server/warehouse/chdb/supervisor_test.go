@@ -9,7 +9,8 @@ import (
 // fails again and again.
 func TestStopWhileStarting(t *testing.T) {
 	s, err := StartLater(SupervisorConfig{
-		Command: []string{"sh", "-c", "trap 'exit 1' TERM; echo trapped >&2; while :; do sleep 0.05; done"}, DataDir: t.TempDir(), Socket: t.TempDir() + "/s",
+		Command: []string{"sh", "-c", "trap 'exit 1' TERM; echo trapped >&2; while :; do sleep 0.05; done"}, DataDir: t.TempDir(),
+		Socket: t.TempDir() + "/s",
 	})
 	if err != nil {
 		t.Fatal(err)

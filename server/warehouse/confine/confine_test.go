@@ -28,7 +28,15 @@ func TestParseTreeRefusesWhatDoesNotAddUp(t *testing.T) {
 		n.Nodes[0].Alias != "y" || n.Nodes[0].Text != "x" {
 		t.Errorf("%+v, %v", n, err)
 	}
-	for _, lines := range [][]string{{}, {"A (children 1)"}, {"A", "B"}, {"A (children 1)", "B"}, {"A (children 1)", "  B"}, {" A"}, {"A (children 99999999999999999999)"}} {
+	for _, lines := range [][]string{
+		{},
+		{"A (children 1)"},
+		{"A", "B"},
+		{"A (children 1)", "B"},
+		{"A (children 1)", "  B"},
+		{" A"},
+		{"A (children 99999999999999999999)"},
+	} {
 		if n, err := ParseTree(lines); err == nil {
 			t.Errorf("%q: %+v", lines, n)
 		}
@@ -37,14 +45,19 @@ func TestParseTreeRefusesWhatDoesNotAddUp(t *testing.T) {
 
 func TestFunctionsOfTheList(t *testing.T) {
 	set := allowedFunctions()
-	for _, name := range []string{"count", "COUNT", "countIf", "quantilesTDigestMerge", "sumMapIf", "uniqExactArrayIf", "arrayMap", "now64", "dateDiff", "DATE_TRUNC"} {
+	for _, name := range []string{
+		"count", "COUNT", "countIf", "quantilesTDigestMerge", "sumMapIf", "uniqExactArrayIf", "arrayMap", "now64",
+		"dateDiff", "DATE_TRUNC",
+	} {
 		if !set.has(name) {
 			t.Errorf("%s is not allowed", name)
 		}
 	}
 	for _, name := range []string{
-		"file", "FILE", "fileIf", "url", "s3", "sleep", "sleepEachRow", "throwIf", "dictGet", "dictGetString", "joinGet", "getSetting", "currentDatabase", "hostName",
-		"catboostEvaluate", "mergeTreeIndex", "addressToLine", "__getScalar", "reverseDNSQuery", "aiGenerate", "showCertificate", "getMacro", "hasColumnInTable", "", "aggThrow",
+		"file", "FILE", "fileIf", "url", "s3", "sleep", "sleepEachRow", "throwIf", "dictGet", "dictGetString", "joinGet", "getSetting",
+		"currentDatabase", "hostName",
+		"catboostEvaluate", "mergeTreeIndex", "addressToLine", "__getScalar", "reverseDNSQuery", "aiGenerate", "showCertificate", "getMacro",
+		"hasColumnInTable", "", "aggThrow",
 		"getServerSetting", "chdb", "formatRow", "multiMatchAny", "timeSeriesStoreTags", "flameGraph", "evalMLMethod",
 		// minutes for one value
 		"JSON_QUERY", "JSON_VALUE", "JSON_EXISTS", "editDistance", "levenshteinDistanceUTF8", "jaroSimilarity", "arrayLevenshteinDistance",
@@ -90,7 +103,8 @@ func FuzzPrepare(f *testing.F) {
 
 // FuzzParseTree: ParseTree never panics and returns only consistent trees.
 func FuzzParseTree(f *testing.F) {
-	f.Add("SelectWithUnionQuery (children 1)\n ExpressionList (children 1)\n  SelectQuery (children 1)\n   ExpressionList (children 1)\n    Literal UInt64_1 (alias x)")
+	f.Add("SelectWithUnionQuery (children 1)\n ExpressionList (children 1)\n  SelectQuery (children 1)\n   ExpressionList (children 1)\n    " +
+		"Literal UInt64_1 (alias x)")
 	f.Add("A (children 2)\n B (alias (children 3))\n C (alias x)")
 	f.Fuzz(func(t *testing.T, text string) {
 		lines := strings.Split(text, "\n")
@@ -112,7 +126,10 @@ func FuzzParseTree(f *testing.F) {
 // TestDidYouMean: the suggested names look like the written name or begin with it.
 func TestDidYouMean(t *testing.T) {
 	known := []string{"count", "countIf", "globalNotNullInIgnoreSet", "inIgnoreSet", "DurationNano", "round"}
-	for name, want := range map[string]string{"coutn": " Did you mean `count`?", "ignore": "", "Duration": " Did you mean `DurationNano`?", "nano": "", "rond": " Did you mean `round`?"} {
+	for name, want := range map[string]string{
+		"coutn": " Did you mean `count`?", "ignore": "", "Duration": " Did you mean `DurationNano`?",
+		"nano": "", "rond": " Did you mean `round`?",
+	} {
 		if got := DidYouMean(name, known); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}

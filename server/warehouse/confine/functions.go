@@ -98,7 +98,8 @@ func isOperator(name string) bool {
 	switch name {
 	case "equals", "notEquals", "less", "lessOrEquals", "greater", "greaterOrEquals", "and", "or", "not", "plus", "minus", "multiply",
 		"divide",
-		"like", "notLike", "ilike", "notILike", "isNull", "isNotNull", "if", "multiIf", "count", "countDistinct", "sum", "min", "max", "avg", "any", "tuple",
+		"like", "notLike", "ilike", "notILike", "isNull", "isNotNull", "if", "multiIf", "count", "countDistinct", "sum", "min", "max", "avg",
+		"any", "tuple",
 		"lower", "upper", "concat", "arrayElement", "CAST", "toString", "in", "notIn":
 		return true
 	}

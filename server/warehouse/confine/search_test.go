@@ -34,8 +34,16 @@ func TestSearches(t *testing.T) {
 		{"countSubstringsCaseInsensitiveUTF8", []*Node{column, column}, true},
 		{"multiSearchAnyCaseInsensitiveUTF8", []*Node{column, {Kind: "Literal", Text: "Array_['x', 'y']"}}, false},
 		{"multiSearchAllPositionsUTF8", []*Node{column, other}, true},
-		{"position", []*Node{column, {Kind: "Function", Text: "lowerUTF8", Nodes: []*Node{{Kind: "ExpressionList", Nodes: []*Node{text(3)}}}}}, false},
-		{"position", []*Node{column, {Kind: "Function", Text: "repeat", Nodes: []*Node{{Kind: "ExpressionList", Nodes: []*Node{text(3)}}}}}, true},
+		{
+			"position",
+			[]*Node{column, {Kind: "Function", Text: "lowerUTF8", Nodes: []*Node{{Kind: "ExpressionList", Nodes: []*Node{text(3)}}}}},
+			false,
+		},
+		{
+			"position",
+			[]*Node{column, {Kind: "Function", Text: "repeat", Nodes: []*Node{{Kind: "ExpressionList", Nodes: []*Node{text(3)}}}}},
+			true,
+		},
 		{"startsWith", []*Node{column, column}, false},
 		{"arrayMap", []*Node{{Kind: "Identifier", Text: "positionUTF8"}, column, column}, true},
 		{"arrayMap", []*Node{{Kind: "Identifier", Text: "positions"}, column}, false},

@@ -265,7 +265,10 @@ func TestMapRemove(t *testing.T) {
 		t.Error("an even row lost entries")
 	}
 	want := []map[string]any{
-		{"m": map[string]string{"b": "22", "c": "4444"}}, {"m": map[string]string{"a": "22"}}, {"m": map[string]string{}}, {"m": map[string]string{"a": "last"}},
+		{"m": map[string]string{"b": "22", "c": "4444"}},
+		{"m": map[string]string{"a": "22"}},
+		{"m": map[string]string{}},
+		{"m": map[string]string{"a": "last"}},
 	}
 	if d := cmp.Diff(want, nativetest.Rows(t, &native.Block{Fields: []native.Field{{Name: "m", Column: m}}})); d != "" {
 		t.Error(d)

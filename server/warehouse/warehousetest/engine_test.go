@@ -303,7 +303,8 @@ func TestURL(t *testing.T) {
 	if err := w.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Insert(t.Context(), "spans", warehousetest.SpanColumns, bytes.NewReader(warehousetest.SpanBlock(t, "org_url", 10, time.Now())), "url/1"); err != nil {
+	if err := w.Insert(t.Context(), "spans", warehousetest.SpanColumns, bytes.NewReader(warehousetest.SpanBlock(t, "org_url", 10, time.Now())),
+		"url/1"); err != nil {
 		t.Fatal(err)
 	}
 	var n uint64
@@ -359,14 +360,16 @@ func TestLongSocketPath(t *testing.T) {
 func TestNoSystemLogs(t *testing.T) {
 	w := warehousetest.Shared(t)
 	var out bytes.Buffer
-	if err := w.RawQuery(t.Context(), "SELECT name FROM system.tables WHERE database = 'system' AND (name LIKE '%\\_log' OR name LIKE '%\\_log\\_%')", "TSV", &out); err != nil {
+	if err := w.RawQuery(t.Context(), "SELECT name FROM system.tables WHERE database = 'system' AND (name LIKE '%\\_log' OR name LIKE "+
+		"'%\\_log\\_%')", "TSV", &out); err != nil {
 		t.Fatal(err)
 	}
 	if out.Len() > 0 {
 		t.Errorf("the engine keeps logs about itself: %s", out.String())
 	}
 	out.Reset()
-	if err := w.RawQuery(t.Context(), "SELECT name, value FROM system.settings WHERE name LIKE 'query_profiler%period_ns' AND value != '0'", "TSV", &out); err != nil || out.Len() > 0 {
+	if err := w.RawQuery(t.Context(), "SELECT name, value FROM system.settings WHERE name LIKE 'query_profiler%period_ns' AND value != '0'",
+		"TSV", &out); err != nil || out.Len() > 0 {
 		t.Errorf("profilers run: %s, %v", out.String(), err)
 	}
 }
@@ -391,7 +394,8 @@ func TestTokenWithoutPart(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := e.RawQuery(t.Context(), "SELECT path FROM system.parts WHERE database = currentDatabase() AND active AND table = '"+table+"' ORDER BY modification_time DESC, max_block_number DESC LIMIT 1 BY partition_id", "TSVRaw", &out); err != nil {
+			if err := e.RawQuery(t.Context(), "SELECT path FROM system.parts WHERE database = currentDatabase() AND active AND table = '"+table+
+				"' ORDER BY modification_time DESC, max_block_number DESC LIMIT 1 BY partition_id", "TSVRaw", &out); err != nil {
 				t.Fatal(err)
 			}
 			if err := e.Stop(); err != nil {

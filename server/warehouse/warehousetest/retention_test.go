@@ -12,7 +12,8 @@ import (
 func TestRetention(t *testing.T) {
 	var out strings.Builder
 	if err := Shared(t).RawQuery(t.Context(),
-		"SELECT name, extract(engine_full, 'TTL .*toIntervalDay\\\\((\\\\d+)\\\\)') FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'"+
+		"SELECT name, extract(engine_full, 'TTL .*toIntervalDay\\\\((\\\\d+)\\\\)') FROM system.tables WHERE database = currentDatabase() AND "+
+			"engine LIKE '%MergeTree'"+
 			" AND name != 'schema_migrations'", "TSV", &out); err != nil {
 		t.Fatal(err)
 	}

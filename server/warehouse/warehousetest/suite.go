@@ -87,8 +87,26 @@ func testTypes(t *testing.T, w *warehouse.Warehouse) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 123456789, time.UTC)
 	half := 0.5
 	want := []row{
-		{1, "one", map[string]string{"a": "1", "b": "x\ny"}, &half, true, []string{"p", "", "it's"}, at, []time.Time{at}, []map[string]string{{"k": "v"}, {}}, at.Truncate(time.Second)},
-		{2, "", map[string]string{}, nil, false, []string{}, at.Add(time.Nanosecond), []time.Time{}, []map[string]string{}, at.Truncate(time.Second)},
+		{
+			1, "one",
+			map[string]string{"a": "1", "b": "x\ny"},
+			&half, true,
+			[]string{"p", "", "it's"},
+			at,
+			[]time.Time{at},
+			[]map[string]string{{"k": "v"}, {}},
+			at.Truncate(time.Second),
+		},
+		{
+			2, "",
+			map[string]string{},
+			nil, false,
+			[]string{},
+			at.Add(time.Nanosecond),
+			[]time.Time{},
+			[]map[string]string{},
+			at.Truncate(time.Second),
+		},
 	}
 	columns := []string{"N", "L", "M", "F", "B", "A", "T", "TS", "MS", "D"}
 	var rows [][]any
@@ -123,7 +141,8 @@ func testTypes(t *testing.T, w *warehouse.Warehouse) {
 
 func testArguments(t *testing.T, w *warehouse.Warehouse) {
 	for _, s := range []string{
-		"", "plain", `it's "quoted"`, `back\slash`, `\N`, `\'`, "tab\tand\nline\r", "zero\x00byte", "ünïcödé 日本", "{org:String}", "a') OR 1=1 --", "%20+&=?#", "\b\f",
+		"", "plain", `it's "quoted"`, `back\slash`, `\N`, `\'`, "tab\tand\nline\r", "zero\x00byte", "ünïcödé 日本", "{org:String}", "a') OR 1=1 --",
+		"%20+&=?#", "\b\f",
 	} {
 		var got string
 		one(t, w, "SELECT {v:String} AS v WHERE {org:String} != ''", []warehouse.Arg{warehouse.Named("v", s)}, &got)
@@ -202,11 +221,14 @@ func testExceptions(t *testing.T, w *warehouse.Warehouse) {
 
 func testLimits(t *testing.T, w *warehouse.Warehouse) {
 	ctx := t.Context()
-	checkFailure(t, failure(ctx, w, warehouse.Limits{RowsToRead: 1000}, "SELECT count(), {org:String} FROM numbers(1000000) WHERE number % 3 = 1"), warehouse.ErrTooCostly, 158)
+	checkFailure(t, failure(ctx, w, warehouse.Limits{RowsToRead: 1000},
+		"SELECT count(), {org:String} FROM numbers(1000000) WHERE number % 3 = 1"), warehouse.ErrTooCostly, 158)
 	checkFailure(t, failure(ctx, w, warehouse.Limits{ResultRows: 10}, "SELECT number, {org:String} FROM numbers(1000)"),
 		warehouse.ErrTooCostly, 396)
-	checkFailure(t, failure(ctx, w, warehouse.Limits{Memory: 8 << 20}, "SELECT length(groupArray(number)), {org:String} FROM numbers(10000000)"), warehouse.ErrMemory, 241)
-	checkFailure(t, failure(ctx, w, warehouse.Limits{Time: 300 * time.Millisecond}, "SELECT max(sleepEachRow(0.01)), {org:String} FROM numbers(300)"), warehouse.ErrTimeout, 159)
+	checkFailure(t, failure(ctx, w, warehouse.Limits{Memory: 8 << 20},
+		"SELECT length(groupArray(number)), {org:String} FROM numbers(10000000)"), warehouse.ErrMemory, 241)
+	checkFailure(t, failure(ctx, w, warehouse.Limits{Time: 300 * time.Millisecond},
+		"SELECT max(sleepEachRow(0.01)), {org:String} FROM numbers(300)"), warehouse.ErrTimeout, 159)
 	err := failure(ctx, w, warehouse.Limits{}, "INSERT INTO spans (OrgId) VALUES ({org:String})")
 	var e *warehouse.Error
 	if !errors.As(err, &e) || e.Code != 164 {
@@ -218,7 +240,8 @@ func testLimits(t *testing.T, w *warehouse.Warehouse) {
 func running(t *testing.T, w *warehouse.Warehouse, marker string) int {
 	t.Helper()
 	var n uint64
-	one(t, w, "SELECT count() FROM system.processes WHERE position(query, {m:String}) > 0 AND position(query, 'system.processes') = 0 AND {org:String} != ''",
+	one(t, w, "SELECT count() FROM system.processes WHERE position(query, {m:String}) > 0 AND position(query, 'system.processes') = 0 AND "+
+		"{org:String} != ''",
 		[]warehouse.Arg{warehouse.Named("m", marker)}, &n)
 	return int(n)
 }

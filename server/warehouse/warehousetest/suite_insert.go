@@ -114,7 +114,8 @@ func testDeduplication(t *testing.T, w *warehouse.Warehouse) {
 		t.Errorf("another organization's rows (-want +got):\n%s", diff)
 	}
 	var rate float64
-	if err := w.QueryRow(t.Context(), org, "SELECT sum(EstimatedSpanCount) FROM service_minutes WHERE OrgId = {org:String}", nil, &rate); err != nil || rate != 6000 {
+	if err := w.QueryRow(t.Context(), org, "SELECT sum(EstimatedSpanCount) FROM service_minutes WHERE OrgId = {org:String}", nil,
+		&rate); err != nil || rate != 6000 {
 		t.Errorf("estimated spans: got %g, %v; want 6000", rate, err)
 	}
 }

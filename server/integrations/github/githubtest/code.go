@@ -239,7 +239,10 @@ func (h *Hub) compare(w http.ResponseWriter, r *http.Request, repo *Repository) 
 	counts, _ := repo.Run(r.Context(), "rev-list", "--left-right", "--count", base+"..."+head)
 	var behind, ahead int
 	_, _ = fmt.Sscan(string(counts), &behind, &ahead)
-	status := map[[2]bool]string{{false, false}: "identical", {true, false}: "ahead", {false, true}: "behind", {true, true}: "diverged"}[[2]bool{ahead > 0, behind > 0}]
+	status := map[[2]bool]string{
+		{false, false}: "identical", {true, false}: "ahead", {false, true}: "behind",
+		{true, true}: "diverged",
+	}[[2]bool{ahead > 0, behind > 0}]
 	list, _ := repo.Run(r.Context(), "rev-list", "--reverse", base+".."+head)
 	commits := []any{}
 	all := strings.Fields(string(list))

@@ -69,7 +69,8 @@ func (h *Hub) deployments(w http.ResponseWriter, r *http.Request, repo *Reposito
 	for _, d := range list[from:to] {
 		out = append(out, map[string]any{
 			"id": d.ID, "sha": d.SHA, "ref": d.Ref, "environment": d.Environment, "payload": d.Payload, "task": "deploy",
-			"transient_environment": d.Transient, "created_at": d.Created.UTC().Format(time.RFC3339), "updated_at": d.Created.UTC().Format(time.RFC3339),
+			"transient_environment": d.Transient, "created_at": d.Created.UTC().Format(time.RFC3339),
+			"updated_at": d.Created.UTC().Format(time.RFC3339),
 		})
 	}
 	answer(w, out)

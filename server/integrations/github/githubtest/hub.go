@@ -87,8 +87,9 @@ func New(t testing.TB) *Hub {
 	}
 	h := &Hub{
 		Key:    string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})),
-		public: &key.PublicKey, person: "octo", installations: map[int64]*Installation{}, accounts: map[string]int64{}, repositories: map[int64]*Repository{},
-		codes: map[string]code{}, tokens: map[string]token{}, requests: map[string]int{}, nextID: 1000,
+		public: &key.PublicKey, person: "octo", installations: map[int64]*Installation{}, accounts: map[string]int64{},
+		repositories: map[int64]*Repository{},
+		codes:        map[string]code{}, tokens: map[string]token{}, requests: map[string]int{}, nextID: 1000,
 	}
 	server := httptest.NewServer(h.mux())
 	t.Cleanup(server.Close)
@@ -306,7 +307,8 @@ func (h *Hub) accessToken(w http.ResponseWriter, _ *http.Request, i *Installatio
 	}
 	w.WriteHeader(http.StatusCreated)
 	answer(w, map[string]any{
-		"token": h.newToken("ghs_", token{installation: i.ID}), "expires_at": time.Now().Add(time.Hour).Format(time.RFC3339), "permissions": i.Permissions,
+		"token": h.newToken("ghs_", token{installation: i.ID}), "expires_at": time.Now().Add(time.Hour).Format(time.RFC3339),
+		"permissions": i.Permissions,
 	})
 }
 

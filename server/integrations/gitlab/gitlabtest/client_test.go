@@ -29,12 +29,16 @@ func TestOfficialClient(t *testing.T) {
 	p.Branch(t, "feature/x")
 	second := p.Commit(t, "Change\n\nMore.", map[string]string{"README.md": "# Store\n"})
 	lab.Change(func() {
-		p.Pipelines = []Pipeline{{ID: 7, Name: "test", Status: "failed", Ref: "feature/x", SHA: second, FailedJob: "unit", Reason: "script_failure"}}
+		p.Pipelines = []Pipeline{{
+			ID: 7, Name: "test", Status: "failed", Ref: "feature/x", SHA: second, FailedJob: "unit",
+			Reason: "script_failure",
+		}}
 	})
 	m := lab.Propose(p, "feature/x", "Rename the shop")
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	lab.Merged(m, second, at)
-	client, err := api.NewOAuthClient(lab.Grant("ada"), api.WithBaseURL(lab.URL), api.WithCustomLimiter(unlimited{}), api.WithoutRetries()) //nolint:staticcheck // SA1019: the source of tokens is not what is tested
+	client, err := api.NewOAuthClient(lab.Grant("ada"), api.WithBaseURL(lab.URL), api.WithCustomLimiter(unlimited{}),
+		api.WithoutRetries()) //nolint:staticcheck // SA1019: the source of tokens is not what is tested
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +73,12 @@ func TestOfficialClient(t *testing.T) {
 
 	const id = "acme/team/shop"
 	c, _, err := client.Commits.GetCommit(id, "feature/x", nil)
-	check("commit", err == nil && c.ID == second && c.AuthorName == "Ada" && c.CommittedDate != nil && len(c.ParentIDs) == 1 && c.Title == "Change", err)
-	commits, res, err := client.Commits.ListCommits(id, &api.ListCommitsOptions{RefName: new("feature/x"), Path: new("README.md"), ListOptions: api.ListOptions{PerPage: 1}})
+	check("commit", err == nil && c.ID == second && c.AuthorName == "Ada" && c.CommittedDate != nil && len(c.ParentIDs) == 1 &&
+		c.Title == "Change", err)
+	commits, res, err := client.Commits.ListCommits(id, &api.ListCommitsOptions{
+		RefName: new("feature/x"), Path: new("README.md"),
+		ListOptions: api.ListOptions{PerPage: 1},
+	})
 	check("commits", err == nil && len(commits) == 1 && commits[0].ID == second && res.NextPage == 2, err)
 	diffs, _, err := client.Commits.GetCommitDiff(id, second, nil)
 	check("diff", err == nil && len(diffs) == 1 && diffs[0].NewPath == "README.md" && strings.HasPrefix(diffs[0].Diff, "@@ -1 +1 @@"), err)
@@ -90,9 +98,11 @@ func TestOfficialClient(t *testing.T) {
 	pipelines, _, err := client.Pipelines.ListProjectPipelines(id, &api.ListProjectPipelinesOptions{Ref: new("feature/x")})
 	check("pipelines", err == nil && len(pipelines) == 1 && pipelines[0].Status == "failed" && pipelines[0].UpdatedAt != nil, err)
 	jobs, _, err := client.Jobs.ListPipelineJobs(id, 7, &api.ListJobsOptions{Scope: &[]api.BuildStateValue{api.Failed}})
-	check("jobs", err == nil && len(jobs) == 2 && jobs[1].Name == "unit" && jobs[1].FailureReason == "script_failure" && jobs[0].AllowFailure, err)
+	check("jobs", err == nil && len(jobs) == 2 && jobs[1].Name == "unit" && jobs[1].FailureReason == "script_failure" && jobs[0].AllowFailure,
+		err)
 	merge, _, err := client.MergeRequests.GetMergeRequest(id, 1, nil)
-	check("merge request", err == nil && merge.State == "merged" && merge.MergeCommitSHA == second && merge.MergedAt.Equal(at) && merge.Author.Username == "ada", err)
+	check("merge request", err == nil && merge.State == "merged" && merge.MergeCommitSHA == second && merge.MergedAt.Equal(at) &&
+		merge.Author.Username == "ada", err)
 
 	// A person without the token, or with less than a reporter's level, reads nothing.
 	lab.Change(func() { p.Members["ada"] = Guest })

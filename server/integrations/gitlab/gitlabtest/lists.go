@@ -118,7 +118,8 @@ func (l *Lab) pipelines(w http.ResponseWriter, r *http.Request, p *Project) {
 	out := []any{}
 	for _, one := range list[from:to] {
 		out = append(out, map[string]any{
-			"id": one.ID, "iid": one.ID, "project_id": p.ID, "name": one.Name, "status": one.Status, "ref": one.Ref, "sha": one.SHA, "source": "push",
+			"id": one.ID, "iid": one.ID, "project_id": p.ID, "name": one.Name, "status": one.Status, "ref": one.Ref, "sha": one.SHA,
+			"source":     "push",
 			"web_url":    fmt.Sprintf("%s/%s/-/pipelines/%d", l.URL, p.FullName, one.ID),
 			"created_at": "2026-11-20T10:00:00.000Z", "updated_at": "2026-11-20T10:05:00.000Z",
 		})

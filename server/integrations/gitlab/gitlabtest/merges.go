@@ -68,7 +68,8 @@ func (l *Lab) mergeJSON(ctx context.Context, p *Project, m *Merge) map[string]an
 		head = p.Resolve(ctx, m.Branch)
 	}
 	out := map[string]any{
-		"iid": m.Number, "project_id": p.ID, "state": m.State, "title": m.Title, "description": m.Body, "author": map[string]any{"username": m.Author},
+		"iid": m.Number, "project_id": p.ID, "state": m.State, "title": m.Title, "description": m.Body,
+		"author":  map[string]any{"username": m.Author},
 		"web_url": fmt.Sprintf("%s/%s/-/merge_requests/%d", l.URL, p.FullName, m.Number), "merged_at": nil, "merge_commit_sha": nil,
 		"squash_commit_sha": nil, "sha": head, "source_branch": m.Branch, "target_branch": "main", "source_project_id": from,
 		"target_project_id": p.ID, "updated_at": m.Updated.UTC().Format(timeForm),
@@ -154,7 +155,8 @@ func (l *Lab) Deploy(p *Project, sha, environment, status string, at time.Time) 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := &Deployment{
-		ID: int64(len(p.deploys) + 1), SHA: sha, Ref: "main", Status: status, Environment: environment, Tier: environment, Created: at, Updated: at,
+		ID: int64(len(p.deploys) + 1), SHA: sha, Ref: "main", Status: status, Environment: environment, Tier: environment, Created: at,
+		Updated: at,
 	}
 	p.deploys = append(p.deploys, d)
 	return d

@@ -98,7 +98,8 @@ func (p *Platform) AddDatabase(name, kind string, branches ...string) *Database 
 	for i, b := range branches {
 		p.next++
 		d.Branches = append(d.Branches, &Branch{
-			ID: fmt.Sprintf("br%06d", p.next), Name: b, Production: i == 0, Metrics: fmt.Sprintf("planetscale_connections{planetscale_pod=\"p\"} %d\n", 10+i),
+			ID: fmt.Sprintf("br%06d", p.next), Name: b, Production: i == 0,
+			Metrics: fmt.Sprintf("planetscale_connections{planetscale_pod=\"p\"} %d\n", 10+i),
 		})
 	}
 	p.databases = append(p.databases, d)
@@ -351,10 +352,15 @@ func (p *Platform) database(w http.ResponseWriter, r *http.Request, parts []stri
 	case len(parts) == 7 && parts[6] == "insights":
 		p.insights++
 		answer(w, http.StatusOK, object{"data": []object{
-			{"fingerprint": "a1", "normalized_sql": "select ?", "statement_type": "SELECT", "query_count": 4, "sum_total_duration_millis": 10, "time_per_query": 2.5, "p50_latency": 2, "p99_latency": 4},
 			{
-				"fingerprint": "b2", "normalized_sql": "update `order` set a = ?", "query_count": 9, "error_count": 1, "sum_total_duration_millis": 90, "time_per_query": 10,
-				"p50_latency": 9, "p99_latency": 20, "rows_read_per_query": 3.5, "rows_returned_per_query": 0.5, "last_run_at": r.URL.Query().Get("to"),
+				"fingerprint": "a1", "normalized_sql": "select ?", "statement_type": "SELECT", "query_count": 4, "sum_total_duration_millis": 10,
+				"time_per_query": 2.5, "p50_latency": 2, "p99_latency": 4,
+			},
+			{
+				"fingerprint": "b2", "normalized_sql": "update `order` set a = ?", "query_count": 9, "error_count": 1, "sum_total_duration_millis": 90,
+				"time_per_query": 10,
+				"p50_latency":    9, "p99_latency": 20, "rows_read_per_query": 3.5, "rows_returned_per_query": 0.5,
+				"last_run_at": r.URL.Query().Get("to"),
 			},
 		}})
 	default:

@@ -67,14 +67,18 @@ func TestAgentSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := agentSessionAnswer(tool.Period(tooltest.Now(), tooltest.Now().Add(time.Hour)), figures, verdict).Data.(agentSessionResult)
-	if got.TurnCount != 2 || got.Title != "Where is it?" || got.Verdict.Status != "attention" || got.Verdict.SpanID != "c" || !strings.Contains(got.Verdict.Headline, "find: Timeout failed in turn 1") {
+	if got.TurnCount != 2 || got.Title != "Where is it?" || got.Verdict.Status != "attention" || got.Verdict.SpanID != "c" ||
+		!strings.Contains(got.Verdict.Headline, "find: Timeout failed in turn 1") {
 		t.Errorf("%+v", got)
 	}
 	// A turn repeats the tokens of its calls.
 	if got.Tokens.Total != 120 || got.TokenReporting != "per-call" || got.Cost == nil || *got.Cost != 0.5 {
 		t.Errorf("tokens %+v of %s, cost %v", got.Tokens, got.TokenReporting, got.Cost)
 	}
-	if diff := cmp.Diff(agentVitals{WallClockMs: 63_000, ActiveMs: 13_000, IdleMs: 50_000, IdleGapCount: 1, AgentTimeMs: 6000, AgentTimeSegments: []agentSegment{{"ttft", 500}, {"inference", 4500}, {"tool", 1000}}}, got.Vitals); diff != "" {
+	if diff := cmp.Diff(agentVitals{
+		WallClockMs: 63_000, ActiveMs: 13_000, IdleMs: 50_000, IdleGapCount: 1, AgentTimeMs: 6000,
+		AgentTimeSegments: []agentSegment{{"ttft", 500}, {"inference", 4500}, {"tool", 1000}},
+	}, got.Vitals); diff != "" {
 		t.Errorf("vitals (-want +got):\n%s", diff)
 	}
 	if got.CheckCounts["warning"] != 1 || got.CheckCounts["failed"] != 0 || got.FindingCount != 1 || got.Tools[0].Failed != 1 {
@@ -83,7 +87,8 @@ func TestAgentSession(t *testing.T) {
 }
 
 func TestTranscriptSaysEachMessageOnce(t *testing.T) {
-	answer, err := transcriptAnswer(&getAgentSessionTranscriptArgs{PayloadChars: 300, Limit: 100}, tool.Period(tooltest.Now(), tooltest.Now().Add(time.Hour)), agentSession())
+	answer, err := transcriptAnswer(&getAgentSessionTranscriptArgs{PayloadChars: 300, Limit: 100},
+		tool.Period(tooltest.Now(), tooltest.Now().Add(time.Hour)), agentSession())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,7 +145,8 @@ func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 				Limit:                &limit,
 			}
 			for figure, v := range map[string][2]*float64{
-				"duration_ms": {a.DurationMin, a.DurationMax}, "cost": {a.CostMin, a.CostMax}, "total_tokens": {a.TokensMin, a.TokensMax}, "llm_calls": {a.LLMCallsMin, a.LLMCallsMax},
+				"duration_ms": {a.DurationMin, a.DurationMax}, "cost": {a.CostMin, a.CostMax}, "total_tokens": {a.TokensMin, a.TokensMax},
+				"llm_calls":  {a.LLMCallsMin, a.LLMCallsMax},
 				"tool_calls": {a.ToolCallsMin, a.ToolCallsMax},
 			} {
 				if v[0] != nil || v[1] != nil {

@@ -70,8 +70,9 @@ func (failureScope) Choices() []string { return []string{string(inSelection), st
 func newGetAgentToolError(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolErrorResult](&tool.Tool{
 		Name: "get_agent_tool_error", View: "/agents/tools",
-		Title:       "Failure of a tool",
-		Description: "Read one kind of failure of an agent's tool: how often and where it occurs, in which sessions, and samples with arguments and results.",
+		Title: "Failure of a tool",
+		Description: "Read one kind of failure of an agent's tool: how often and where it occurs, in which sessions, and samples with " +
+			"arguments and results.",
 		Run: tool.With(func(ctx context.Context, a *getAgentToolErrorArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {

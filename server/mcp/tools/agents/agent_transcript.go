@@ -145,7 +145,8 @@ func transcriptAnswer(a *getAgentSessionTranscriptArgs, w tool.TimeRange, s *svc
 	if res.Capture.CapturedCalls == 0 {
 		text.Notes = append(
 			text.Notes,
-			"No messages were recorded: the agent must send gen_ai.input.messages and gen_ai.output.messages (in Python, OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true).",
+			"No messages were recorded: the agent must send gen_ai.input.messages and gen_ai.output.messages (in Python, "+
+				"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true).",
 		)
 	}
 	if s.GetTruncated() {

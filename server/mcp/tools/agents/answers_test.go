@@ -19,7 +19,9 @@ type toolUse struct {
 	asked int
 }
 
-func (f *toolUse) GetAgentToolsOverview(_ context.Context, req *svcv2.GetAgentToolsOverviewRequest, _ ...grpc.CallOption) (*svcv2.AgentToolsOverview, error) {
+func (f *toolUse) GetAgentToolsOverview(_ context.Context, req *svcv2.GetAgentToolsOverviewRequest,
+	_ ...grpc.CallOption,
+) (*svcv2.AgentToolsOverview, error) {
 	f.asked++
 	if len(req.GetFilters().GetModels()) > 0 {
 		return &svcv2.AgentToolsOverview{Current: &svcv2.AgentTool{Name: req.GetTool(), Calls: 4, Failed: 2}}, nil
@@ -50,9 +52,10 @@ func TestToolsOfAllSessions(t *testing.T) {
 }
 
 func TestSessionsAreCounted(t *testing.T) {
-	out := agentSessionsAnswer(&listAgentSessionsArgs{Limit: 1}, tool.Period(tooltest.Now(), tooltest.Now()), &svcv2.SearchAgentSessionsResponse{
-		Sessions: []*svcv2.AgentSessionSummary{{Id: "s"}}, HasMore: true, TotalCount: 547, ErrorCount: 12,
-	})
+	out := agentSessionsAnswer(&listAgentSessionsArgs{Limit: 1}, tool.Period(tooltest.Now(), tooltest.Now()),
+		&svcv2.SearchAgentSessionsResponse{
+			Sessions: []*svcv2.AgentSessionSummary{{Id: "s"}}, HasMore: true, TotalCount: 547, ErrorCount: 12,
+		})
 	if res := out.Data.(agentSessionsResult); *res.Pagination.Total != 547 || res.WithErrors != 12 {
 		t.Errorf("%+v", res)
 	}

@@ -98,7 +98,8 @@ func toCheckRow(c *svcv2.AlertCheck) checkRow {
 	return checkRow{
 		Timestamp: wording.Clock(c.GetTimestamp().AsTime()), GroupKey: c.GetGroupKey(), Status: c.GetStatus(), SkipReason: c.SkipReason,
 		ObservedValue: c.ObservedValue, Threshold: c.GetThreshold(), ThresholdUpper: c.ThresholdUpper, Comparator: c.GetComparator(),
-		SampleCount: c.GetSampleCount(), WindowStart: wording.Clock(c.GetWindowStart().AsTime()), WindowEnd: wording.Clock(c.GetWindowEnd().AsTime()),
+		SampleCount: c.GetSampleCount(), WindowStart: wording.Clock(c.GetWindowStart().AsTime()),
+		WindowEnd:           wording.Clock(c.GetWindowEnd().AsTime()),
 		ConsecutiveBreaches: c.GetConsecutiveBreaches(), ConsecutiveHealthy: c.GetConsecutiveHealthy(), IncidentID: c.IncidentId,
 		IncidentTransition: c.GetIncidentTransition(), EvaluationDurationMs: c.GetEvaluationDurationMs(), ErrorMessage: c.ErrorMessage,
 		ErrorCategory: c.ErrorCategory,

@@ -94,7 +94,8 @@ func incidents(ctx context.Context, s *tool.Clients, f *incidentFilter, rule *st
 	}
 	res := incidentsResult{
 		Incidents: []incidentRow{}, OpenCount: counts.GetOpen(), ResolvedCount: counts.GetResolved(),
-		Total: counts.GetOpen() + counts.GetResolved(), HasMore: list.GetHasMore(), Filters: f.Chosen(append(of, &f.Status, &f.Severity, &f.GroupKey)...),
+		Total: counts.GetOpen() + counts.GetResolved(), HasMore: list.GetHasMore(),
+		Filters: f.Chosen(append(of, &f.Status, &f.Severity, &f.GroupKey)...),
 	}
 	switch tool.Or(f.Status, "") {
 	case "open":

@@ -119,7 +119,8 @@ type createRuleArgs struct {
 func newCreateAlertRule(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[ruleResult](&tool.Tool{
 		Name: "create_alert_rule", View: "/alerts/rules/{id}", Title: "Create an alert rule", Writes: true,
-		Description: "Create an alert rule, after a preview of the last " + limits.Lasts(limits.DefaultAlertPreview) + " that tells how often it would have fired.",
+		Description: "Create an alert rule, after a preview of the last " + limits.Lasts(limits.DefaultAlertPreview) +
+			" that tells how often it would have fired.",
 		Run: tool.With(func(ctx context.Context, a *createRuleArgs) (*tool.Answer, error) {
 			name := tool.Or(a.Template, noTemplate)
 			if i := slices.IndexFunc(templates, func(t template) bool { return t.name == name }); i >= 0 {
@@ -238,7 +239,8 @@ type previewRuleArgs struct {
 func newPreviewAlertRule(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[previewResult](&tool.Tool{
 		Name: "preview_alert_rule", View: "/alerts/rules/{rule_id}", Title: "Preview of an alert rule",
-		Description: "Evaluate a stored or a new alert rule over at most " + limits.Lasts(limits.AlertPreview) + " and show when it would have fired. Its arguments are those of create_alert_rule.",
+		Description: "Evaluate a stored or a new alert rule over at most " + limits.Lasts(limits.AlertPreview) +
+			" and show when it would have fired. Its arguments are those of create_alert_rule.",
 		Run: tool.With(func(ctx context.Context, a *previewRuleArgs) (*tool.Answer, error) {
 			w, err := a.Between(a.StartTime, a.EndTime, limits.DefaultAlertPreview, limits.AlertPreview)
 			if err != nil {
@@ -276,7 +278,8 @@ func (a *previewRuleArgs) rule(ctx context.Context, s *tool.Clients) (*svcv2.Cre
 		MinimumSampleCount: new(r.GetMinimumSampleCount()), ConsecutiveBreachesRequired: new(r.GetConsecutiveBreachesRequired()),
 		ConsecutiveHealthyRequired: new(r.GetConsecutiveHealthyRequired()), RenotifyIntervalMinutes: new(r.GetRenotifyIntervalMinutes()),
 		ApdexThresholdMs: r.ApdexThresholdMs, QueryBuilderDraft: r.GetQueryBuilderDraft(), RawQuerySql: r.RawQuerySql,
-		RawQueryReducer: r.RawQueryReducer, ResolveThreshold: r.ResolveThreshold, AlertOnNoData: new(r.GetAlertOnNoData()), Burn: r.GetBurn(), Baseline: r.GetBaseline(),
+		RawQueryReducer: r.RawQueryReducer, ResolveThreshold: r.ResolveThreshold, AlertOnNoData: new(r.GetAlertOnNoData()), Burn: r.GetBurn(),
+		Baseline: r.GetBaseline(),
 	}, nil
 }
 

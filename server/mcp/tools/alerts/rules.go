@@ -153,7 +153,9 @@ func (a *listRulesArgs) matches(r *svcv2.AlertRule) bool {
 
 // newestRules reads the rules of the organization; more says that older ones exist.
 func newestRules(ctx context.Context, s *tool.Clients) (all []*svcv2.AlertRule, more bool, err error) {
-	return tool.Collect(ctx, nil, 0, limits.ToolRules, func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AlertRule, *string, error) {
+	return tool.Collect(ctx, nil, 0, limits.ToolRules, func(ctx context.Context, limit int32,
+		cursor *string,
+	) ([]*svcv2.AlertRule, *string, error) {
 		res, err := s.AlertRules.ListAlertRules(ctx, &svcv2.ListAlertRulesRequest{Limit: &limit, Cursor: cursor})
 		return res.GetData(), tool.NextCursor(res), err
 	})
@@ -187,7 +189,8 @@ func ruleAnswer(r *svcv2.AlertRule, done string, notes ...string) *tool.Answer {
 	d := toRuleDetail(r)
 	text := tool.Page{
 		Scope: []tool.Pair{
-			tool.Labeled("Rule", d.Name), tool.Labeled("Id", d.ID), tool.Labeled("Severity", d.Severity), tool.Labeled("Condition", condition(&d.ruleRow)),
+			tool.Labeled("Rule", d.Name), tool.Labeled("Id", d.ID), tool.Labeled("Severity", d.Severity),
+			tool.Labeled("Condition", condition(&d.ruleRow)),
 		},
 		Notes: notes,
 		Blocks: []tool.Block{{Empty: done, Rows: []string{

@@ -36,7 +36,8 @@ type updatedResult struct {
 func newUpdateAlertRule(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[updatedResult](&tool.Tool{
 		Name: "update_alert_rule", View: "/alerts/rules/{rule_id}", Title: "Change alert rules", Writes: true, Repeatable: true,
-		Description: "Change one or several alert rules. Arguments are those of create_alert_rule; ones that are left out keep their values. Several rules are changed one after the other.",
+		Description: "Change one or several alert rules. Arguments are those of create_alert_rule; ones that are left out keep their values. " +
+			"Several rules are changed one after the other.",
 		Run: tool.With(func(ctx context.Context, a *updateRuleArgs) (*tool.Answer, error) {
 			ids, err := a.targets(ctx, s)
 			if err != nil {

@@ -35,10 +35,14 @@ func (f *chartAPI) GetDashboard(context.Context, *svcv2.GetDashboardRequest, ...
 	return &svcv2.Dashboard{Id: "dash_x", Widgets: []*svcv2.Widget{f.widget}}, nil
 }
 
-func (f *chartAPI) SearchDashboardWidgetInspection(context.Context, *svcv2.SearchDashboardWidgetInspectionRequest, ...grpc.CallOption) (*svcv2.WidgetInspection, error) {
+func (f *chartAPI) SearchDashboardWidgetInspection(context.Context, *svcv2.SearchDashboardWidgetInspectionRequest,
+	...grpc.CallOption,
+) (*svcv2.WidgetInspection, error) {
 	out := &svcv2.WidgetInspection{
-		Outcome: "inspected", DashboardId: "dash_x", WidgetId: "w", Visualization: f.widget.GetVisualization(), Verdict: "suspicious", Flags: []string{"ALL_ZEROS"}, Notes: []string{"Every value is 0."},
-		StartTime: timestamppb.New(tooltest.Now().Add(-time.Hour)), EndTime: timestamppb.New(tooltest.Now()), RangeSource: "dashboard", Series: []*svcv2.WidgetSeriesFigures{{Name: "n", Points: 2, Max: new(3.0)}},
+		Outcome: "inspected", DashboardId: "dash_x", WidgetId: "w", Visualization: f.widget.GetVisualization(), Verdict: "suspicious",
+		Flags: []string{"ALL_ZEROS"}, Notes: []string{"Every value is 0."},
+		StartTime: timestamppb.New(tooltest.Now().Add(-time.Hour)), EndTime: timestamppb.New(tooltest.Now()), RangeSource: "dashboard",
+		Series: []*svcv2.WidgetSeriesFigures{{Name: "n", Points: 2, Max: new(3.0)}},
 	}
 	if d := f.widget.GetDisplay(); d != nil {
 		out.Unit = d.Unit
@@ -60,7 +64,10 @@ func (f *chartAPI) RunSql(context.Context, *svcv2.RunSqlRequest, ...grpc.CallOpt
 	if err != nil {
 		return nil, err
 	}
-	return &svcv2.SqlResult{ExpandedSql: "SELECT expanded", RowCount: 1, Columns: []*svcv2.SqlResultColumn{{Name: "s"}, {Name: "n"}}, Rows: []*structpb.ListValue{row}}, f.sqlErr
+	return &svcv2.SqlResult{
+		ExpandedSql: "SELECT expanded", RowCount: 1, Columns: []*svcv2.SqlResultColumn{{Name: "s"}, {Name: "n"}},
+		Rows: []*structpb.ListValue{row},
+	}, f.sqlErr
 }
 
 // inspectChart calls inspect_chart_data as a caller with the scopes. Nil means all scopes.
@@ -74,7 +81,8 @@ func inspectChart(t *testing.T, f *chartAPI, scopes []string) (chartResult, stri
 	if scopes != nil {
 		p.Kind, p.Scopes = principal.KindAPIKey, scopes
 	}
-	out, err := made.Call(principal.WithResult(t.Context(), principal.Result{Principal: p}), []byte(`{"dashboard_id":"dash_x","widget_id":"w"}`), tooltest.Now())
+	out, err := made.Call(principal.WithResult(t.Context(), principal.Result{Principal: p}),
+		[]byte(`{"dashboard_id":"dash_x","widget_id":"w"}`), tooltest.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,16 +104,26 @@ func TestChartQueries(t *testing.T) {
 		return timestamppb.New(tooltest.Now().Add(time.Duration(m) * time.Minute))
 	}
 	f := &chartAPI{
-		widget: &svcv2.Widget{Id: "w", Visualization: "chart", Display: &svcv2.WidgetDisplay{Unit: new("number")}, DataSource: &svcv2.WidgetDataSource{
-			Kind: "query", ResultShape: new("timeseries"), Queries: drafts("A", "B", "C"), Formulas: []*svcv2.QueryFormula{{Name: "F1", Expression: "A / C"}},
-		}},
+		widget: &svcv2.Widget{
+			Id: "w", Visualization: "chart", Display: &svcv2.WidgetDisplay{Unit: new("number")},
+			DataSource: &svcv2.WidgetDataSource{
+				Kind: "query", ResultShape: new("timeseries"), Queries: drafts("A", "B", "C"),
+				Formulas: []*svcv2.QueryFormula{{Name: "F1", Expression: "A / C"}},
+			},
+		},
 		change: func(out *svcv2.WidgetInspection) {
 			out.Series = []*svcv2.WidgetSeriesFigures{
-				{Name: "a1", Query: "A", Points: 2, Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), Zeros: 1, Negatives: 1, Samples: []*svcv2.WidgetSample{{Bucket: at(0), Value: new(-1.0)}, {Value: nil}}},
+				{
+					Name: "a1", Query: "A", Points: 2, Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), Zeros: 1, Negatives: 1,
+					Samples: []*svcv2.WidgetSample{{Bucket: at(0), Value: new(-1.0)}, {Value: nil}},
+				},
 				{Name: "b1", Query: "B", Points: 1, Min: new(5.0), Max: new(5.0), Avg: new(5.0), Nulls: 1},
 			}
 			out.Queries = []*svcv2.WidgetQueryInspection{
-				{Id: "a", Name: "A", Status: "ok", Rows: 2, SeriesCount: 1, FirstBucket: at(0), LastBucket: at(1), Flags: []string{"NEGATIVE_VALUES"}, ReducedValue: new(7.0)},
+				{
+					Id: "a", Name: "A", Status: "ok", Rows: 2, SeriesCount: 1, FirstBucket: at(0), LastBucket: at(1), Flags: []string{"NEGATIVE_VALUES"},
+					ReducedValue: new(7.0),
+				},
 				{Id: "b", Name: "B", Status: "ok", Rows: 1, SeriesCount: 1, Warnings: []string{"odd"}},
 				{Id: "c", Name: "C", Status: "skipped", Error: new("It only feeds formulas.")},
 				{Id: "F1", Name: "F1", Status: "ok", Flags: []string{"EMPTY"}},
@@ -114,20 +132,29 @@ func TestChartQueries(t *testing.T) {
 		},
 	}
 	got, text := inspectChart(t, f, nil)
-	if w := got.Widget; w.Endpoint != "query_timeseries" || *w.DisplayUnit != "number" || !w.HasFormulaWarning || !w.HasUnsupportedTransform || got.Series != nil || got.RawSQL != nil {
+	if w := got.Widget; w.Endpoint != "query_timeseries" || *w.DisplayUnit != "number" || !w.HasFormulaWarning || !w.HasUnsupportedTransform ||
+		got.Series != nil || got.RawSQL != nil {
 		t.Errorf("%+v %v %v", w, got.Series, got.RawSQL)
 	}
 	if got.DataSource["kind"] != "query" || len(got.Queries) != 4 {
 		t.Fatalf("%v %+v", got.DataSource, got.Queries)
 	}
 	a, b, c, formula := got.Queries[0], got.Queries[1], got.Queries[2], got.Queries[3]
-	want := chartStats{RowCount: 2, SeriesCount: 1, FirstBucket: wording.Clock(tooltest.Now()), LastBucket: wording.Clock(tooltest.Now().Add(time.Minute)), SeriesStats: []chartLine{
-		{Name: "a1", Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1, Samples: []chartSample{{wording.Clock(tooltest.Now()), new(-1.0)}, {}}},
-	}}
-	if diff := cmp.Diff(want, *a.Stats); diff != "" || a.QueryID != "a" || a.Status != "ok" || a.Spec["aggregation"] != "count" || *a.ReducedValue != 7 || !slices.Equal(a.Flags, []string{"NEGATIVE_VALUES"}) {
+	want := chartStats{
+		RowCount: 2, SeriesCount: 1, FirstBucket: wording.Clock(tooltest.Now()),
+		LastBucket: wording.Clock(tooltest.Now().Add(time.Minute)), SeriesStats: []chartLine{
+			{
+				Name: "a1", Min: new(-1.0), Max: new(0.0), Avg: new(-0.5), ValidCount: 2, ZeroCount: 1, NegativeCount: 1,
+				Samples: []chartSample{{wording.Clock(tooltest.Now()), new(-1.0)}, {}},
+			},
+		},
+	}
+	if diff := cmp.Diff(want, *a.Stats); diff != "" || a.QueryID != "a" || a.Status != "ok" || a.Spec["aggregation"] != "count" ||
+		*a.ReducedValue != 7 || !slices.Equal(a.Flags, []string{"NEGATIVE_VALUES"}) {
 		t.Errorf("%+v (-want +got):\n%s", a, diff)
 	}
-	if len(b.Stats.SeriesStats) != 1 || b.Stats.SeriesStats[0].NullCount != 1 || !slices.Equal(b.BuilderWarnings, []string{"odd"}) || b.Flags == nil {
+	if len(b.Stats.SeriesStats) != 1 || b.Stats.SeriesStats[0].NullCount != 1 || !slices.Equal(b.BuilderWarnings, []string{"odd"}) ||
+		b.Flags == nil {
 		t.Errorf("%+v", b)
 	}
 	if c.Status != "skipped" || c.Stats != nil || formula.Spec["expression"] != "A / C" || !slices.Equal(formula.Flags, []string{"EMPTY"}) {
@@ -148,39 +175,54 @@ func TestChartQueries(t *testing.T) {
 }
 
 func TestChartOfAStatement(t *testing.T) {
-	f := &chartAPI{widget: &svcv2.Widget{Id: "w", Visualization: "table", DataSource: &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new("SELECT 1")}}}
+	f := &chartAPI{widget: &svcv2.Widget{
+		Id: "w", Visualization: "table",
+		DataSource: &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new("SELECT 1")},
+	}}
 	got, text := inspectChart(t, f, nil)
-	want := chartSQL{SQL: "SELECT 1", ExpandedSQL: new("SELECT expanded"), Status: "ok", RowCount: 1, Columns: []string{"s", "n"}, Rows: [][]any{{"web", 3.0}}}
-	if diff := cmp.Diff(want, *got.RawSQL); diff != "" || got.Widget.Endpoint != "raw_sql_chart" || len(got.Queries) != 0 || len(got.Series) != 1 || !strings.Contains(text, "| web | 3 |") {
+	want := chartSQL{
+		SQL: "SELECT 1", ExpandedSQL: new("SELECT expanded"), Status: "ok", RowCount: 1, Columns: []string{"s", "n"},
+		Rows: [][]any{{"web", 3.0}},
+	}
+	if diff := cmp.Diff(want, *got.RawSQL); diff != "" || got.Widget.Endpoint != "raw_sql_chart" || len(got.Queries) != 0 ||
+		len(got.Series) != 1 || !strings.Contains(text, "| web | 3 |") {
 		t.Errorf("%+v (-want +got):\n%s\n%s", got, diff, text)
 	}
-	if got, _ = inspectChart(t, f, []string{"dashboards:read"}); got.RawSQL.Status != "error" || !strings.Contains(got.RawSQL.Error, "sql:read") || got.RawSQL.Rows == nil {
+	if got, _ = inspectChart(t, f, []string{"dashboards:read"}); got.RawSQL.Status != "error" ||
+		!strings.Contains(got.RawSQL.Error, "sql:read") || got.RawSQL.Rows == nil {
 		t.Errorf("without sql:read: %+v", got.RawSQL)
 	}
 	f.sqlErr = apierr.New(apierr.WarehouseInvalidSql, "No such column.")
-	if got, text = inspectChart(t, f, nil); got.RawSQL.Status != "error" || got.RawSQL.Error != "No such column." || !strings.Contains(text, "No such column.") {
+	if got, text = inspectChart(t, f, nil); got.RawSQL.Status != "error" || got.RawSQL.Error != "No such column." ||
+		!strings.Contains(text, "No such column.") {
 		t.Errorf("%+v\n%s", got.RawSQL, text)
 	}
 	f.widget.DataSource = &svcv2.WidgetDataSource{Kind: "static"}
-	if got, _ = inspectChart(t, f, nil); got.Outcome != "unsupported" || got.RawSQL != nil || got.Queries == nil || got.Widget.Endpoint != "static" {
+	if got, _ = inspectChart(t, f, nil); got.Outcome != "unsupported" || got.RawSQL != nil || got.Queries == nil ||
+		got.Widget.Endpoint != "static" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestChartWhoseQueryIsRefused(t *testing.T) {
 	why := "`aggregation` must be one of count, rate."
-	f := &chartAPI{widget: &svcv2.Widget{Id: "w", Visualization: "chart", DataSource: &svcv2.WidgetDataSource{Kind: "query", Queries: drafts("A")}}, change: func(out *svcv2.WidgetInspection) {
+	f := &chartAPI{widget: &svcv2.Widget{
+		Id: "w", Visualization: "chart",
+		DataSource: &svcv2.WidgetDataSource{Kind: "query", Queries: drafts("A")},
+	}, change: func(out *svcv2.WidgetInspection) {
 		out.Verdict, out.Flags, out.Notes, out.Series, out.Refusal = "broken", nil, []string{why}, nil, &why
 		if out.GetOutcome() == "inspected" {
 			out.Queries = []*svcv2.WidgetQueryInspection{{Id: "a", Name: "A", Status: "error", Error: &why}}
 		}
 	}}
 	got, text := inspectChart(t, f, nil)
-	if got.Verdict != "broken" || got.Queries[0].Status != "error" || got.Queries[0].Error != why || got.Queries[0].Stats != nil || !strings.Contains(text, "must be one of count") {
+	if got.Verdict != "broken" || got.Queries[0].Status != "error" || got.Queries[0].Error != why || got.Queries[0].Stats != nil ||
+		!strings.Contains(text, "must be one of count") {
 		t.Errorf("%+v\n%s", got, text)
 	}
 	f.widget.DataSource = &svcv2.WidgetDataSource{Kind: "raw_sql", Sql: new("SELECT 1")}
-	if got, _ = inspectChart(t, f, nil); got.Outcome != "raw_sql" || got.RawSQL.Status != "error" || got.RawSQL.Error != why || got.RawSQL.SQL != "SELECT 1" || got.RawSQL.Rows == nil {
+	if got, _ = inspectChart(t, f, nil); got.Outcome != "raw_sql" || got.RawSQL.Status != "error" || got.RawSQL.Error != why ||
+		got.RawSQL.SQL != "SELECT 1" || got.RawSQL.Rows == nil {
 		t.Errorf("%+v", got)
 	}
 }
@@ -200,15 +242,21 @@ func TestRepairScalar(t *testing.T) {
 		x    *svcv2.Widget
 		want string
 	}{
-		"a count":         {stat(), "sum"},
-		"a latency":       {widget("gauge", "timeseries", "p95_duration"), "avg"},
-		"a metric's sum":  {with(widget("gauge", "timeseries", "sum"), func(d *svcv2.WidgetDataSource) { d.Queries[0].DataSource = "metrics" }), "avg"},
+		"a count":   {stat(), "sum"},
+		"a latency": {widget("gauge", "timeseries", "p95_duration"), "avg"},
+		"a metric's sum": {
+			with(widget("gauge", "timeseries", "sum"), func(d *svcv2.WidgetDataSource) { d.Queries[0].DataSource = "metrics" }),
+			"avg",
+		},
 		"a chart":         {widget("chart", "timeseries", "count"), ""},
 		"no series":       {widget("stat", "breakdown", "count"), ""},
 		"several series":  {with(stat(), func(d *svcv2.WidgetDataSource) { d.Queries[0].GroupBy = []string{"service.name"} }), ""},
 		"several queries": {with(stat(), func(d *svcv2.WidgetDataSource) { d.Queries = drafts("A", "B") }), ""},
-		"one is shown":    {with(stat(), func(d *svcv2.WidgetDataSource) { d.Queries = drafts("A", "B"); d.Queries[1].Hidden = new(true) }), "sum"},
-		"a formula":       {with(stat(), func(d *svcv2.WidgetDataSource) { d.Formulas = []*svcv2.QueryFormula{{Name: "F1"}} }), ""},
+		"one is shown": {
+			with(stat(), func(d *svcv2.WidgetDataSource) { d.Queries = drafts("A", "B"); d.Queries[1].Hidden = new(true) }),
+			"sum",
+		},
+		"a formula": {with(stat(), func(d *svcv2.WidgetDataSource) { d.Formulas = []*svcv2.QueryFormula{{Name: "F1"}} }), ""},
 		"groups that lie": {with(stat(), func(d *svcv2.WidgetDataSource) {
 			d.Queries[0].GroupBy, d.Queries[0].AddOns = []string{"k"}, &svcv2.QueryAddOns{}
 		}), "sum"},
@@ -219,7 +267,8 @@ func TestRepairScalar(t *testing.T) {
 	} {
 		repaired := repairScalar(tc.x)
 		got := tc.x.GetDataSource().GetTransform().GetReduceToValue().GetAggregate()
-		if repaired != (tc.want != "") || repaired && (got != tc.want || len(renderWarnings(tc.x)) > 0 || !strings.Contains(repairOf(tc.x), tc.want)) {
+		if repaired != (tc.want != "") || repaired && (got != tc.want || len(renderWarnings(tc.x)) > 0 ||
+			!strings.Contains(repairOf(tc.x), tc.want)) {
 			t.Errorf("%s: repaired %v with %q, want %q", name, repaired, got, tc.want)
 		}
 	}
@@ -229,7 +278,8 @@ func TestRangeOfAValidation(t *testing.T) {
 	at := func(from, to time.Duration) inspectedItem {
 		return inspectedItem{start: tooltest.Now().Add(from), end: tooltest.Now().Add(to)}
 	}
-	if w := sameRange([]inspectedItem{{}, at(-time.Hour, 0), at(15*time.Second-time.Hour, 15*time.Second)}); w == nil || w.Start != wording.Clock(tooltest.Now().Add(-time.Hour)) {
+	if w := sameRange([]inspectedItem{{}, at(-time.Hour, 0), at(15*time.Second-time.Hour, 15*time.Second)}); w == nil ||
+		w.Start != wording.Clock(tooltest.Now().Add(-time.Hour)) {
 		t.Errorf("of one window: %v", w)
 	}
 	for _, items := range [][]inspectedItem{nil, {{}}, {at(-time.Hour, 0), at(-2*time.Hour, 0)}} {

@@ -42,9 +42,10 @@ type createDashboardArgs struct {
 func newCreateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "create_dashboard", View: "/dashboards/{id}",
-		Title:       "Create a dashboard",
-		Writes:      true,
-		Description: "Create a dashboard from a template, for a service or a metric, from widgets, or from a whole definition. See describe_dashboard_schema.",
+		Title:  "Create a dashboard",
+		Writes: true,
+		Description: "Create a dashboard from a template, for a service or a metric, from widgets, or from a whole definition. See " +
+			"describe_dashboard_schema.",
 		Run: tool.With(func(ctx context.Context, a *createDashboardArgs) (*tool.Answer, error) {
 			wanted := tool.Or(a.Template, "")
 			switch own := a.Widgets == nil && a.DashboardJSON == nil; {

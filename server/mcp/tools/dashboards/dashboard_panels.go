@@ -185,7 +185,8 @@ func renderWarnings(widgets ...*svcv2.Widget) []string {
 				out = append(
 					out,
 					fmt.Sprintf(
-						"The widget %s shows one number of a series. Choose the number with data_source.transform.reduce_to_value, for example {\"field\":\"value\",\"aggregate\":\"avg\"}.",
+						"The widget %s shows one number of a series. Choose the number with data_source.transform.reduce_to_value, for example "+
+							"{\"field\":\"value\",\"aggregate\":\"avg\"}.",
 						x.GetId(),
 					),
 				)

@@ -27,7 +27,13 @@ func TestPanels(t *testing.T) {
 		id, panel, visualization string
 		x, y                     float64
 	}
-	want := []place{{"w1", "area", "chart", 0, 0}, {"b", "bar", "chart", 6, 0}, {"w3", "stat", "stat", 0, 4}, {"w4", "pie", "pie", 0, 20}, {"w5", "line", "chart", 0, 23}}
+	want := []place{
+		{"w1", "area", "chart", 0, 0},
+		{"b", "bar", "chart", 6, 0},
+		{"w3", "stat", "stat", 0, 4},
+		{"w4", "pie", "pie", 0, 20},
+		{"w5", "line", "chart", 0, 23},
+	}
 	for i, x := range widgets {
 		if got := (place{x.GetId(), panelOf(x), x.GetVisualization(), x.GetLayout().GetX(), x.GetLayout().GetY()}); got != want[i] {
 			t.Errorf("widget %d is %+v, want %+v", i+1, got, want[i])
@@ -37,10 +43,12 @@ func TestPanels(t *testing.T) {
 		t.Errorf("the title is %q", title)
 	}
 	warned := renderWarnings(widgets...)
-	if len(warned) != 2 || !strings.Contains(warned[0], "w3") || !strings.Contains(warned[0], "reduce_to_value") || !strings.Contains(warned[1], "w4") || !strings.Contains(warned[1], "group_by") {
+	if len(warned) != 2 || !strings.Contains(warned[0], "w3") || !strings.Contains(warned[0], "reduce_to_value") ||
+		!strings.Contains(warned[1], "w4") || !strings.Contains(warned[1], "group_by") {
 		t.Errorf("%q", warned)
 	}
-	if _, err := decodeWidgets("widgets", json.RawMessage(`[{"visualization":"line","data_source":{"kinds":"none"}}]`)); err == nil || !strings.Contains(err.Error(), "widgets, widget 1") {
+	if _, err := decodeWidgets("widgets", json.RawMessage(`[{"visualization":"line","data_source":{"kinds":"none"}}]`)); err == nil ||
+		!strings.Contains(err.Error(), "widgets, widget 1") {
 		t.Errorf("%v", err)
 	}
 	for _, panel := range allPanels() {
@@ -94,13 +102,16 @@ func TestWidgetSources(t *testing.T) {
 		return chosen, source, err
 	}
 	panel, source, err := read(`"panel_type":"AREA","sql":"SELECT 1","granularity_seconds":60`)
-	if err != nil || panel != "area" || source.GetKind() != "raw_sql" || source.GetDisplayType() != "area" || source.GetGranularitySeconds() != 60 {
+	if err != nil || panel != "area" || source.GetKind() != "raw_sql" || source.GetDisplayType() != "area" ||
+		source.GetGranularitySeconds() != 60 {
 		t.Errorf("%s %v %v", panel, source, err)
 	}
-	if panel, source, err = read(`"display_type":"table","sql":"SELECT 1"`); err != nil || panel != "table" || source.GetDisplayType() != "table" {
+	if panel, source, err = read(`"display_type":"table","sql":"SELECT 1"`); err != nil || panel != "table" ||
+		source.GetDisplayType() != "table" {
 		t.Errorf("%s %v %v", panel, source, err)
 	}
-	if panel, source, err = read(`"visualization":"chart","data_source":{"kind":"static"}`); err != nil || panel != "chart" || source.GetKind() != "static" {
+	if panel, source, err = read(`"visualization":"chart","data_source":{"kind":"static"}`); err != nil || panel != "chart" ||
+		source.GetKind() != "static" {
 		t.Errorf("%s %v %v", panel, source, err)
 	}
 	if _, source, err = read(`"panel_type":"markdown"`); err != nil || source.GetKind() != "static" {
@@ -108,7 +119,8 @@ func TestWidgetSources(t *testing.T) {
 	}
 	for text, parameter := range map[string]string{
 		`"sql":"SELECT 1"`: "panel_type", `"visualization":"cube"`: "visualization", `"panel_type":"line"`: "data_source_json",
-		`"panel_type":"line","sql":"SELECT 1","data_source_json":{"kind":"static"}`: "sql", `"panel_type":"line","sql":"SELECT 1","display_type":"cube"`: "display_type",
+		`"panel_type":"line","sql":"SELECT 1","data_source_json":{"kind":"static"}`: "sql",
+		`"panel_type":"line","sql":"SELECT 1","display_type":"cube"`:                "display_type",
 	} {
 		_, _, err := read(text)
 		if e, ok := err.(*tool.InputError); !ok || e.Parameter != parameter { //nolint:errorlint // made here

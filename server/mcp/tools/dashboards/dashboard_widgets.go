@@ -123,7 +123,8 @@ func newAddDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 				}
 			}
 			return changeAnswer(dashboardChange{
-				Dashboard: changedRow(out), WidgetID: x.GetId(), PanelType: panelOf(x), Visualization: x.GetVisualization(), Layout: &gridPlace{l.GetX(), l.GetY(), l.GetW(), l.GetH()},
+				Dashboard: changedRow(out), WidgetID: x.GetId(), PanelType: panelOf(x), Visualization: x.GetVisualization(),
+				Layout:          &gridPlace{l.GetX(), l.GetY(), l.GetW(), l.GetH()},
 				WidgetTimeRange: own,
 				Validation:      validateWidgets(ctx, s, out.GetId(), []*svcv2.Widget{x}), RenderWarnings: renderWarnings(x),
 			}, "The widget "+x.GetId()+" was added."), nil
@@ -207,7 +208,8 @@ type updateDashboardWidgetArgs struct {
 
 func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
-		Name: "update_dashboard_widget", View: "/dashboards/{dashboard_id}?widget={widget_id}", Title: "Change a widget", Writes: true, Destroys: true, Repeatable: true,
+		Name: "update_dashboard_widget", View: "/dashboards/{dashboard_id}?widget={widget_id}", Title: "Change a widget", Writes: true,
+		Destroys: true, Repeatable: true,
 		Description: "Replace one widget (widget_json), or change parts of it (patch_json, a JSON merge patch: null removes a field).",
 		Run: tool.With(func(ctx context.Context, a *updateDashboardWidgetArgs) (*tool.Answer, error) {
 			whole, patch := a.WidgetJSON != nil, a.PatchJSON != nil
@@ -240,8 +242,9 @@ func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {
 				done += " " + repairOf(changed)
 			}
 			return changeAnswer(dashboardChange{
-				Dashboard: changedRow(out), WidgetID: id, PanelType: panelOf(changed), Visualization: changed.GetVisualization(), RepairedScalar: &repaired,
-				Validation: validateWidgets(ctx, s, out.GetId(), only(out.GetWidgets(), id)), RenderWarnings: renderWarnings(changed),
+				Dashboard: changedRow(out), WidgetID: id, PanelType: panelOf(changed), Visualization: changed.GetVisualization(),
+				RepairedScalar: &repaired,
+				Validation:     validateWidgets(ctx, s, out.GetId(), only(out.GetWidgets(), id)), RenderWarnings: renderWarnings(changed),
 			}, done), nil
 		}),
 	}, "widgetId", "panelType", "visualization", "validation", "repairedScalar", "renderWarnings")

@@ -132,7 +132,8 @@ type getDashboardArgs struct {
 
 func newGetDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dashboardResult](&tool.Tool{
-		Name: "get_dashboard", View: "/dashboards/{dashboard_id}", Title: "Dashboard", Description: "Read one dashboard with its widgets, as JSON that dashboard_json accepts.",
+		Name: "get_dashboard", View: "/dashboards/{dashboard_id}", Title: "Dashboard",
+		Description: "Read one dashboard with its widgets, as JSON that dashboard_json accepts.",
 		Run: tool.With(func(ctx context.Context, a *getDashboardArgs) (*tool.Answer, error) {
 			d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: a.DashboardID})
 			if err != nil {
@@ -278,11 +279,12 @@ type updateDashboardArgs struct {
 func newUpdateDashboard(s *tool.Clients) (*tool.Tool, error) {
 	return defineChange(&tool.Tool{
 		Name: "update_dashboard", View: "/dashboards/{dashboard_id}",
-		Title:       "Change a dashboard",
-		Writes:      true,
-		Destroys:    true,
-		Repeatable:  true,
-		Description: "Change the name, description or time range of a dashboard, or replace the whole dashboard with dashboard_json. The previous version is kept.",
+		Title:      "Change a dashboard",
+		Writes:     true,
+		Destroys:   true,
+		Repeatable: true,
+		Description: "Change the name, description or time range of a dashboard, or replace the whole dashboard with dashboard_json. The " +
+			"previous version is kept.",
 		Run: tool.With(func(ctx context.Context, a *updateDashboardArgs) (*tool.Answer, error) {
 			req := &svcv2.UpdateDashboardRequest{}
 			mask := map[string]bool{}

@@ -23,7 +23,8 @@ func newDeleteDashboard(s *tool.Clients) (*tool.Tool, error) {
 		Description: "Delete a dashboard with its versions and its share links. It cannot be undone.",
 		Run: tool.With(func(ctx context.Context, a *deleteDashboardArgs) (*tool.Answer, error) {
 			if !a.Confirm {
-				return nil, a.Bad(&a.Confirm, "must be true: this deletes the dashboard, its versions and its share links. Ask the user when in doubt.", "true")
+				return nil, a.Bad(&a.Confirm, "must be true: this deletes the dashboard, its versions and its share links. Ask the user when in doubt.",
+					"true")
 			}
 			out, err := s.Dashboards.DeleteDashboard(ctx, &svcv2.DeleteDashboardRequest{Id: a.DashboardID})
 			if err != nil {

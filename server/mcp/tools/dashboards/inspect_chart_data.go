@@ -68,8 +68,9 @@ type inspectChartDataArgs struct {
 func newInspectChartData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[chartResult](&tool.Tool{
 		Name: "inspect_chart_data", View: "/dashboards/{dashboard_id}?widget={widget_id}",
-		Title:       "Data of a widget",
-		Description: "Read the data of a widget, query by query, and report problems: no data, a missing metric, a unit or scale that does not fit, gaps, too many series.",
+		Title: "Data of a widget",
+		Description: "Read the data of a widget, query by query, and report problems: no data, a missing metric, a unit or scale that does not " +
+			"fit, gaps, too many series.",
 		Run: tool.With(func(ctx context.Context, a *inspectChartDataArgs) (*tool.Answer, error) {
 			if (a.StartTime == nil) != (a.EndTime == nil) {
 				return nil, a.Bad(&a.StartTime, "and end_time belong together: give both or neither.", "now-"+tool.Short(limits.DefaultToolWindow))

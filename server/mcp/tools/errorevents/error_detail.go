@@ -80,8 +80,9 @@ type errorDetailArgs struct {
 func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorDetailResult](&tool.Tool{
 		Name: "error_detail", View: "/errors/{fingerprint}",
-		Title:       "Error",
-		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, and other errors in these traces. Without times it reads the " + limits.Lasts(limits.ErrorContext) + " before the last occurrence.",
+		Title: "Error",
+		Description: "Read one error by its fingerprint: when and where it occurs, versions, stack trace, traces with their logs, and other " +
+			"errors in these traces. Without times it reads the " + limits.Lasts(limits.ErrorContext) + " before the last occurrence.",
 		Run: tool.With(func(ctx context.Context, a *errorDetailArgs) (*tool.Answer, error) {
 			most := int32(a.Limit)
 			issue, fingerprint, err := a.target(ctx, s)
@@ -109,7 +110,10 @@ func newErrorDetail(s *tool.Clients) (*tool.Tool, error) {
 			res := toErrorDetail(a, out)
 			res.Anchored = anchored
 			if issue != nil {
-				res.Issue = &issueSummary{issue.GetId(), issue.GetWorkflowState(), issue.Severity, issue.GetOccurrenceCount(), grouped(issue), fixOf(issue)}
+				res.Issue = &issueSummary{
+					issue.GetId(), issue.GetWorkflowState(), issue.Severity, issue.GetOccurrenceCount(), grouped(issue),
+					fixOf(issue),
+				}
 				res.IssueID = &res.Issue.ID
 				res.SuspectCommits, res.SuspectProblem = suspectsOf(issue), issue.GetSuspectProblem()
 			}

@@ -28,20 +28,32 @@ type errorAPI struct {
 	refuse bool
 }
 
-func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequest, _ ...grpc.CallOption) (*svcv2.ErrorEventDetail, error) {
+func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequest,
+	_ ...grpc.CallOption,
+) (*svcv2.ErrorEventDetail, error) {
 	f.asked = req
 	at := timestamppb.New(tooltest.Now())
 	sample := func(trace string) *svcv2.ErrorEventSample {
-		return &svcv2.ErrorEventSample{TraceId: strings.Repeat(trace, 16), SpanId: strings.Repeat("12", 8), SpanName: "charge", ServiceName: "payments", Timestamp: at, ExceptionMessage: "declined", DurationMs: 1000}
+		return &svcv2.ErrorEventSample{
+			TraceId: strings.Repeat(trace, 16), SpanId: strings.Repeat("12", 8), SpanName: "charge",
+			ServiceName: "payments", Timestamp: at, ExceptionMessage: "declined", DurationMs: 1000,
+		}
 	}
 	return &svcv2.ErrorEventDetail{
-		FingerprintHash: "77", ErrorLabel: "CardDeclined", Count: 3, EstimatedCount: 9, AffectedTracesCount: 2, Services: []string{"payments"}, AffectedServicesCount: 1, FirstSeen: at, LastSeen: at,
-		StartTime: timestamppb.New(tooltest.Now().Add(-24 * time.Hour)), EndTime: at, SampleTraces: []*svcv2.ErrorEventSample{sample("ab"), sample("cd")},
-		NoExceptionCount: 1, EstimatedNoExceptionCount: 4, RelatedErrors: []*svcv2.RelatedError{{FingerprintHash: "88", ErrorLabel: "Timeout", ServiceName: "web", TracesCount: 2}},
+		FingerprintHash: "77", ErrorLabel: "CardDeclined", Count: 3, EstimatedCount: 9, AffectedTracesCount: 2, Services: []string{"payments"},
+		AffectedServicesCount: 1, FirstSeen: at, LastSeen: at,
+		StartTime: timestamppb.New(tooltest.Now().Add(-24 * time.Hour)), EndTime: at,
+		SampleTraces:     []*svcv2.ErrorEventSample{sample("ab"), sample("cd")},
+		NoExceptionCount: 1, EstimatedNoExceptionCount: 4, RelatedErrors: []*svcv2.RelatedError{{
+			FingerprintHash: "88", ErrorLabel: "Timeout",
+			ServiceName: "web", TracesCount: 2,
+		}},
 	}, nil
 }
 
-func (f *errorAPI) ListErrorIssues(_ context.Context, req *svcv2.ListErrorIssuesRequest, _ ...grpc.CallOption) (*svcv2.ListErrorIssuesResponse, error) {
+func (f *errorAPI) ListErrorIssues(_ context.Context, req *svcv2.ListErrorIssuesRequest,
+	_ ...grpc.CallOption,
+) (*svcv2.ListErrorIssuesResponse, error) {
 	if f.refuse {
 		return nil, apierr.New(apierr.ErrorPersistence, "Issues cannot be read.")
 	}
@@ -51,7 +63,9 @@ func (f *errorAPI) ListErrorIssues(_ context.Context, req *svcv2.ListErrorIssues
 	return &svcv2.ListErrorIssuesResponse{Data: []*svcv2.ErrorIssue{{Id: "iss_1"}}}, nil
 }
 
-func (f *errorAPI) GetErrorIssue(_ context.Context, req *svcv2.GetErrorIssueRequest, _ ...grpc.CallOption) (*svcv2.ErrorIssueDetail, error) {
+func (f *errorAPI) GetErrorIssue(_ context.Context, req *svcv2.GetErrorIssueRequest,
+	_ ...grpc.CallOption,
+) (*svcv2.ErrorIssueDetail, error) {
 	if req.GetId() != "iss_1" {
 		return nil, apierr.New(apierr.ErrorIssueNotFound, "No such issue.")
 	}
@@ -63,15 +77,25 @@ func (f *errorAPI) GetErrorIssue(_ context.Context, req *svcv2.GetErrorIssueRequ
 	}}}, nil
 }
 
-func (f *errorAPI) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest, _ ...grpc.CallOption) (*svcv2.SearchTracesResponse, error) {
+func (f *errorAPI) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest,
+	_ ...grpc.CallOption,
+) (*svcv2.SearchTracesResponse, error) {
 	if req.GetFilters().GetTraceId() != strings.Repeat("ab", 16) {
 		return &svcv2.SearchTracesResponse{}, nil
 	}
-	return &svcv2.SearchTracesResponse{Data: []*svcv2.TraceSummary{{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(tooltest.Now().Add(-3 * time.Second)), DurationMs: 2500, RootSpanName: "POST /pay"}}}, nil
+	return &svcv2.SearchTracesResponse{Data: []*svcv2.TraceSummary{{
+		Id:        strings.Repeat("ab", 16),
+		StartTime: timestamppb.New(tooltest.Now().Add(-3 * time.Second)), DurationMs: 2500, RootSpanName: "POST /pay",
+	}}}, nil
 }
 
-func (f *errorAPI) SummarizeTraces(_ context.Context, req *svcv2.SummarizeTracesRequest, _ ...grpc.CallOption) (*svcv2.SummarizeTracesResponse, error) {
-	return &svcv2.SummarizeTracesResponse{Data: []*svcv2.TraceFigures{{Id: req.GetTraceIds()[0], SpanCount: 12, Services: []string{"payments", "web"}}}}, nil
+func (f *errorAPI) SummarizeTraces(_ context.Context, req *svcv2.SummarizeTracesRequest,
+	_ ...grpc.CallOption,
+) (*svcv2.SummarizeTracesResponse, error) {
+	return &svcv2.SummarizeTracesResponse{Data: []*svcv2.TraceFigures{{
+		Id: req.GetTraceIds()[0], SpanCount: 12,
+		Services: []string{"payments", "web"},
+	}}}, nil
 }
 
 func (f *errorAPI) GetSpan(_ context.Context, req *svcv2.GetSpanRequest, _ ...grpc.CallOption) (*svcv2.Span, error) {
@@ -85,7 +109,10 @@ func (f *errorAPI) SearchLogs(context.Context, *svcv2.SearchLogsRequest, ...grpc
 	if f.refuse {
 		return nil, apierr.New(apierr.WarehouseQuotaExceeded, "Too much at once.")
 	}
-	return &svcv2.SearchLogsResponse{Data: []*svcv2.Log{{Timestamp: timestamppb.New(tooltest.Now()), SeverityText: "ERROR", ServiceName: "payments", Body: "it was declined"}}}, nil
+	return &svcv2.SearchLogsResponse{Data: []*svcv2.Log{{
+		Timestamp: timestamppb.New(tooltest.Now()), SeverityText: "ERROR",
+		ServiceName: "payments", Body: "it was declined",
+	}}}, nil
 }
 
 // detail calls error_detail as a caller with the scopes. Nil means all scopes.
@@ -122,8 +149,15 @@ func TestErrorDetail(t *testing.T) {
 	whole := span
 	whole.StatusMessage, whole.Attributes = "card refused", map[string]string{"card": "visa"}
 	want := []errorTrace{
-		{TraceID: strings.Repeat("ab", 16), RootSpanName: "POST /pay", DurationMs: new(2500.0), SpanCount: new(int32(12)), Services: []string{"payments", "web"}, StartTime: wording.Clock(tooltest.Now().Add(-3 * time.Second)), ErrorMessage: "declined", ErrorSpan: &whole, Logs: []errorLog{log}},
-		{TraceID: strings.Repeat("cd", 16), Services: []string{"payments"}, StartTime: wording.Clock(tooltest.Now()), ErrorMessage: "declined", ErrorSpan: &span, Logs: []errorLog{log}},
+		{
+			TraceID: strings.Repeat("ab", 16), RootSpanName: "POST /pay", DurationMs: new(2500.0), SpanCount: new(int32(12)),
+			Services: []string{"payments", "web"}, StartTime: wording.Clock(tooltest.Now().Add(-3 * time.Second)), ErrorMessage: "declined",
+			ErrorSpan: &whole, Logs: []errorLog{log},
+		},
+		{
+			TraceID: strings.Repeat("cd", 16), Services: []string{"payments"}, StartTime: wording.Clock(tooltest.Now()), ErrorMessage: "declined",
+			ErrorSpan: &span, Logs: []errorLog{log},
+		},
 	}
 	if diff := cmp.Diff(want, got.Traces); diff != "" {
 		t.Errorf("traces (-want +got):\n%s", diff)
@@ -131,7 +165,10 @@ func TestErrorDetail(t *testing.T) {
 	if diff := cmp.Diff([]relatedError{{"88", "Timeout", "web", 2}}, got.Related); diff != "" {
 		t.Errorf("related (-want +got):\n%s", diff)
 	}
-	for _, part := range []string{"POST /pay", "payments: charge", "4 of them without an exception", "Other errors in these traces", "it was declined", `"fingerprint":"88"`} {
+	for _, part := range []string{
+		"POST /pay", "payments: charge", "4 of them without an exception", "Other errors in these traces",
+		"it was declined", `"fingerprint":"88"`,
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("the text has no %q:\n%s", part, text)
 		}
@@ -167,7 +204,8 @@ func TestErrorDetailWithoutScopes(t *testing.T) {
 			t.Errorf("nothing says that %s lacks:\n%s", scope, text)
 		}
 	}
-	if got, text = detail(t, f, nil, `{"fingerprint":"77"}`); len(got.Traces[0].Logs) != 0 || !strings.Contains(text, "Too much at once.") || got.Traces[0].RootSpanName == "" {
+	if got, text = detail(t, f, nil, `{"fingerprint":"77"}`); len(got.Traces[0].Logs) != 0 || !strings.Contains(text, "Too much at once.") ||
+		got.Traces[0].RootSpanName == "" {
 		t.Errorf("a part that fails takes others with it, or is not told: %+v\n%s", got, text)
 	}
 }

@@ -41,7 +41,8 @@ func (a *errorDetailArgs) target(ctx context.Context, s *tool.Clients) (*svcv2.E
 		}
 		if issue.GetKind() == "alert" {
 			rule := issue.GetSourceRef().GetFields()["alert_rule_id"].GetStringValue()
-			return nil, "", a.Bad(&a.IssueID, "names the issue of an alert. get_alert_rule with rule_id "+rule+" and list_alert_incidents show it.", "iss_…")
+			return nil, "", a.Bad(&a.IssueID, "names the issue of an alert. get_alert_rule with rule_id "+rule+" and list_alert_incidents show it.",
+				"iss_…")
 		}
 		return nil, "", a.Bad(&a.IssueID, "names an issue without stored occurrences: it is of the kind "+issue.GetKind()+".", "iss_…")
 	}
@@ -125,12 +126,17 @@ func fixOf(i *svcv2.ErrorIssueDetail) string {
 	for _, r := range v.GetReleases() {
 		versions = append(versions, wording.OneLine(r.GetVersion()))
 	}
-	return fmt.Sprintf("%s: %s errors in %s (%s), %s expected without the fix, %.0f %% of the traffic.", what, wording.Number(v.GetOccurrenceCount()),
-		wording.Clip(strings.Join(versions, ", "), 100), knownBy[v.GetDeployedBy()], wording.Number(v.GetExpectedOccurrenceCount()), 100*v.GetSpanShare())
+	return fmt.Sprintf("%s: %s errors in %s (%s), %s expected without the fix, %.0f %% of the traffic.", what,
+		wording.Number(v.GetOccurrenceCount()),
+		wording.Clip(strings.Join(versions, ", "), 100), knownBy[v.GetDeployedBy()], wording.Number(v.GetExpectedOccurrenceCount()),
+		100*v.GetSpanShare())
 }
 
 // knownBy says how a release is known to contain a fix.
-var knownBy = map[string]string{"commit": "known by its commit", "version": "named as the fix", "assumed": "assumed, as it began after the fix"}
+var knownBy = map[string]string{
+	"commit": "known by its commit", "version": "named as the fix",
+	"assumed": "assumed, as it began after the fix",
+}
 
 func count(n int, noun string) string {
 	if n == 1 {

@@ -35,7 +35,8 @@ func sourcesOf(out *svcv2.ErrorEventDetail) []frameSource {
 			continue
 		}
 		list = append(list, frameSource{
-			Call: strings.Trim(f.GetModule()+"."+f.GetFunction(), "."), RepositoryID: s.GetRepositoryId(), Repository: s.GetRepository(), Path: s.GetPath(),
+			Call: strings.Trim(f.GetModule()+"."+f.GetFunction(), "."), RepositoryID: s.GetRepositoryId(), Repository: s.GetRepository(),
+			Path: s.GetPath(),
 			Line: f.GetLine(), CommitSHA: s.GetCommitSha(), Confidence: s.GetConfidence(), HTMLURL: s.GetHtmlUrl(), StartLine: s.GetStartLine(),
 			Lines: s.GetLines(),
 		})
@@ -89,7 +90,8 @@ func suspectsOf(i *svcv2.ErrorIssueDetail) []suspectCommit {
 	var list []suspectCommit
 	for _, c := range i.GetSuspectCommits() {
 		list = append(list, suspectCommit{
-			c.GetRepository(), c.GetSha(), c.GetMessage(), c.GetAuthorName(), c.AuthorLogin, wording.Clock(c.GetCommittedAt().AsTime()), c.GetReason(),
+			c.GetRepository(), c.GetSha(), c.GetMessage(), c.GetAuthorName(), c.AuthorLogin, wording.Clock(c.GetCommittedAt().AsTime()),
+			c.GetReason(),
 			c.GetHtmlUrl(),
 		})
 	}
@@ -99,7 +101,8 @@ func suspectsOf(i *svcv2.ErrorIssueDetail) []suspectCommit {
 func suspectBlocks(res *errorDetailResult) []tool.Block {
 	var rows []string
 	for _, c := range res.SuspectCommits {
-		rows = append(rows, fmt.Sprintf("- %.7s %s, by %s, %s. %s", c.SHA, wording.OneLine(c.Message), wording.OneLine(c.Author), c.Date, c.Reason))
+		rows = append(rows, fmt.Sprintf("- %.7s %s, by %s, %s. %s", c.SHA, wording.OneLine(c.Message), wording.OneLine(c.Author), c.Date,
+			c.Reason))
 	}
 	switch {
 	case len(rows) > 0:

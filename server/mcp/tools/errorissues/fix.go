@@ -152,7 +152,8 @@ type agentArgs struct {
 func newRegisterAgent(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentResult](&tool.Tool{
 		Name: "register_agent", View: "/errors", Title: "Register an agent", Writes: true, Repeatable: true,
-		Description: "Register yourself as an agent. Send the id as the header x-svc-agent-id: then issues show which of several agents works on them. It needs a signed-in user.",
+		Description: "Register yourself as an agent. Send the id as the header x-svc-agent-id: then issues show which of several agents works " +
+			"on them. It needs a signed-in user.",
 		Run: tool.With(func(ctx context.Context, a *agentArgs) (*tool.Answer, error) {
 			made, err := s.ErrorIssueWorkflow.RegisterErrorIssueAgent(ctx, &svcv2.RegisterErrorIssueAgentRequest{
 				Name: a.Name, Model: a.Model, Capabilities: a.Capabilities,
@@ -196,8 +197,10 @@ type policyArgs struct {
 
 func newUpdateErrorNotificationPolicy(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[policyResult](&tool.Tool{
-		Name: "update_error_notification_policy", View: "/errors?tab=policies", Title: "Messages about error issues", Writes: true, Repeatable: true,
-		Description: "Say which changes of error issues are sent to which alert destinations. Arguments that are left out keep their values. Administrators only.",
+		Name: "update_error_notification_policy", View: "/errors?tab=policies", Title: "Messages about error issues", Writes: true,
+		Repeatable: true,
+		Description: "Say which changes of error issues are sent to which alert destinations. Arguments that are left out keep their values. " +
+			"Administrators only.",
 		Run: tool.With(func(ctx context.Context, a *policyArgs) (*tool.Answer, error) {
 			old, err := s.ErrorIssuePolicies.GetErrorNotificationPolicy(ctx, &svcv2.GetErrorNotificationPolicyRequest{})
 			if err != nil {
@@ -227,7 +230,10 @@ func newUpdateErrorNotificationPolicy(s *tool.Clients) (*tool.Tool, error) {
 					MinOccurrenceCount: p.GetMinOccurrenceCount(), Severity: p.GetSeverity(),
 				},
 				Text: tool.Page{
-					Scope: []tool.Pair{tool.Labeled("Enabled", fmt.Sprint(p.GetEnabled())), tool.Labeled("Destinations", fmt.Sprint(len(p.GetDestinationIds())))},
+					Scope: []tool.Pair{
+						tool.Labeled("Enabled", fmt.Sprint(p.GetEnabled())),
+						tool.Labeled("Destinations", fmt.Sprint(len(p.GetDestinationIds()))),
+					},
 					Blocks: []tool.Block{{Empty: fmt.Sprintf("New issues with %d occurrences: %v. Regressions: %v. Ends: %v.",
 						p.GetMinOccurrenceCount(), p.GetNotifyOnFirstSeen(), p.GetNotifyOnRegression(), p.GetNotifyOnResolve())}},
 				},

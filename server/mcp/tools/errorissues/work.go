@@ -43,8 +43,9 @@ type workResult struct {
 func workOf(i *svcv2.ErrorIssue) workResult {
 	res := workResult{
 		ID: i.GetId(), WorkflowState: i.GetWorkflowState(), LeaseHolderActorID: actorID(i.GetLeaseHolder()),
-		LeaseExpiresAt: tool.Moment(i.GetLeaseExpiresAt()), ClaimedAt: tool.Moment(i.GetClaimedAt()), AssignedActorID: actorID(i.GetAssignedActor()),
-		SnoozeUntil: tool.Moment(i.GetSnoozeUntil()), ServiceName: i.GetServiceName(), ExceptionType: i.GetExceptionType(),
+		LeaseExpiresAt: tool.Moment(i.GetLeaseExpiresAt()), ClaimedAt: tool.Moment(i.GetClaimedAt()),
+		AssignedActorID: actorID(i.GetAssignedActor()),
+		SnoozeUntil:     tool.Moment(i.GetSnoozeUntil()), ServiceName: i.GetServiceName(), ExceptionType: i.GetExceptionType(),
 	}
 	if a := i.GetLeaseHolder(); a != nil {
 		res.Holder = new(actorName(a))
@@ -134,7 +135,10 @@ func newTransitionErrorIssue(s *tool.Clients) (*tool.Tool, error) {
 		Name: "transition_error_issue", View: "/errors/{issue_id}", Title: "Move an error issue", Writes: true, Repeatable: true,
 		Description: "Move an issue to another state. in_progress takes the lease. A merged pull request and a regression move issues by themselves.",
 		Run: tool.With(func(ctx context.Context, a *transitionArgs) (*tool.Answer, error) {
-			req := &svcv2.TransitionErrorIssueRequest{Id: a.IssueID, ToState: a.ToState, Note: a.Note, FixedInVersion: a.FixedInVersion, FixedInCommit: a.FixedInCommit}
+			req := &svcv2.TransitionErrorIssueRequest{
+				Id: a.IssueID, ToState: a.ToState, Note: a.Note, FixedInVersion: a.FixedInVersion,
+				FixedInCommit: a.FixedInCommit,
+			}
 			var err error
 			if req.SnoozeUntil, err = instant(&a.Call, &a.SnoozeUntil); err != nil {
 				return nil, err

@@ -64,13 +64,18 @@ func list(ctx context.Context, s *tool.Clients, a *getArgs) (*tool.Answer, error
 	for _, i := range out.GetData() {
 		r := row{i.GetId(), i.GetTitle(), i.GetStatus(), i.GetAssignee(), i.GetFindingCount(), wording.Clock(i.GetUpdatedAt().AsTime())}
 		res.Investigations = append(res.Investigations, r)
-		cells = append(cells, []string{r.ID, wording.Clip(wording.OneLine(r.Title), 120), r.Status, r.Assignee, strconv.Itoa(int(r.Findings)), r.Changed})
+		cells = append(cells, []string{
+			r.ID, wording.Clip(wording.OneLine(r.Title), 120), r.Status, r.Assignee, strconv.Itoa(int(r.Findings)),
+			r.Changed,
+		})
 	}
 	text := tool.Page{Blocks: []tool.Block{
-		tool.Table("Investigations", "There is no investigation yet.", []string{"Id", "Title", "Status", "Assignee", "Findings", "Last change"}, cells),
+		tool.Table("Investigations", "There is no investigation yet.", []string{"Id", "Title", "Status", "Assignee", "Findings", "Last change"},
+			cells),
 	}}
 	if len(res.Investigations) > 0 {
-		text.Next = append(text.Next, tool.Next("get_investigation", map[string]any{"investigation_id": res.Investigations[0].ID}, "the latest report"))
+		text.Next = append(text.Next, tool.Next("get_investigation", map[string]any{"investigation_id": res.Investigations[0].ID},
+			"the latest report"))
 	} else {
 		text.Next = append(text.Next, tool.Next("start_investigation", map[string]any{"title": "What happens, and since when"}, "a new one"))
 	}

@@ -35,7 +35,10 @@ func newStart(s *tool.Clients) (*tool.Tool, error) {
 		Name: "start_investigation", View: "/investigations/{id}", Title: "Start an investigation", Writes: true,
 		Description: "Keep findings about a problem, so that others can go on with it.",
 		Run: tool.With(func(ctx context.Context, a *startArgs) (*tool.Answer, error) {
-			i, err := s.Investigations.CreateInvestigation(ctx, &svcv2.CreateInvestigationRequest{Title: a.Title, Question: a.Question, IssueId: a.IssueID})
+			i, err := s.Investigations.CreateInvestigation(ctx, &svcv2.CreateInvestigationRequest{
+				Title: a.Title, Question: a.Question,
+				IssueId: a.IssueID,
+			})
 			return changed(i, err, "The investigation was started.")
 		}),
 	})
@@ -99,7 +102,8 @@ func changed(i *svcv2.Investigation, err error, done string) (*tool.Answer, erro
 		Data: result{i.GetId(), i.GetStatus(), i.GetFindingCount()},
 		Text: tool.Page{
 			Scope: []tool.Pair{
-				tool.Labeled("Investigation", i.GetId()), tool.Labeled("Status", i.GetStatus()), tool.Labeled("Findings", strconv.Itoa(int(i.GetFindingCount()))),
+				tool.Labeled("Investigation", i.GetId()), tool.Labeled("Status", i.GetStatus()),
+				tool.Labeled("Findings", strconv.Itoa(int(i.GetFindingCount()))),
 			},
 			Blocks: []tool.Block{{Empty: done}},
 			Next:   []tool.Suggestion{tool.Next("get_investigation", map[string]any{"investigation_id": i.GetId()}, "its report")},

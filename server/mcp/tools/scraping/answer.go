@@ -39,8 +39,9 @@ type probeResult struct {
 func answer(ctx context.Context, s *tool.Clients, t *svcv2.ScrapeTarget, done string) (*tool.Answer, error) {
 	out := targetResult{
 		ID: t.GetId(), Name: t.GetName(), ServiceName: t.ServiceName, URL: t.GetUrl(), TargetType: t.GetTargetType(),
-		ScrapeIntervalSeconds: t.GetScrapeIntervalSeconds(), LabelsJSON: t.LabelsJson, AuthType: t.GetAuthType(), HasCredentials: t.GetHasCredentials(),
-		Enabled: t.GetEnabled(), LastScrapeAt: stamp(t.GetLastScrapeAt()), LastScrapeError: t.LastScrapeError,
+		ScrapeIntervalSeconds: t.GetScrapeIntervalSeconds(), LabelsJSON: t.LabelsJson, AuthType: t.GetAuthType(),
+		HasCredentials: t.GetHasCredentials(),
+		Enabled:        t.GetEnabled(), LastScrapeAt: stamp(t.GetLastScrapeAt()), LastScrapeError: t.LastScrapeError,
 	}
 	others, err := sameURL(ctx, s, t)
 	if err != nil {

@@ -40,9 +40,10 @@ type createMarkerArgs struct {
 func newCreateMarker(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[markerResult](&tool.Tool{
 		Name: "create_marker", View: "/services/{service}",
-		Title:       "New marker",
-		Description: "Note what happened at a time: a deployment, a change of a flag or of configuration, or a note. Incidents and list_releases show it.",
-		Writes:      true,
+		Title: "New marker",
+		Description: "Note what happened at a time: a deployment, a change of a flag or of configuration, or a note. Incidents and " +
+			"list_releases show it.",
+		Writes: true,
 		Run: tool.With(func(ctx context.Context, a *createMarkerArgs) (*tool.Answer, error) {
 			req := &svcv2.CreateMarkerRequest{
 				Kind: a.Kind, Title: a.Title, Description: a.Description, ServiceName: a.Service, DeploymentEnvironment: a.Environment, Url: a.URL,
@@ -65,7 +66,8 @@ func newCreateMarker(s *tool.Clients) (*tool.Tool, error) {
 
 func toMarker(m *svcv2.Marker) markerRow {
 	row := markerRow{
-		m.GetId(), m.GetKind(), m.GetTitle(), wording.Clock(m.GetOccurredAt().AsTime()), "", m.GetServiceName(), m.GetDeploymentEnvironment(), m.GetUrl(),
+		m.GetId(), m.GetKind(), m.GetTitle(), wording.Clock(m.GetOccurredAt().AsTime()), "", m.GetServiceName(), m.GetDeploymentEnvironment(),
+		m.GetUrl(),
 	}
 	if m.GetEndedAt() != nil {
 		row.End = wording.Clock(m.GetEndedAt().AsTime())

@@ -59,7 +59,8 @@ func newDiagnoseService(s *tool.Clients) (*tool.Tool, error) {
 		Title: "Diagnosis",
 		Description: "Find the problem of one service in at most " + limits.Lasts(
 			limits.SearchWindow,
-		) + ": health beside the equally long time before, likely causes with figures (release, dependency, error, log pattern), top errors, latest traces and logs.",
+		) + ": health beside the equally long time before, likely causes with figures (release, dependency, error, log pattern), top errors, " +
+			"latest traces and logs.",
 		Run: tool.With(func(ctx context.Context, a *diagnoseServiceArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -151,7 +152,10 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	var cells [][]string
 	for _, x := range d.GetTopErrors() {
 		res.TopErrors = append(res.TopErrors, topError{x.GetFingerprintHash(), x.GetErrorLabel(), x.GetEstimatedCount()})
-		cells = append(cells, []string{x.GetFingerprintHash(), wording.Clip(x.GetErrorLabel(), 160), wording.Number(math.Round(x.GetEstimatedCount()))})
+		cells = append(cells, []string{
+			x.GetFingerprintHash(), wording.Clip(x.GetErrorLabel(), 160),
+			wording.Number(math.Round(x.GetEstimatedCount())),
+		})
 	}
 	if res.RecentTraces, err = telemetry.TraceRows(ctx, s, traces); err != nil {
 		return nil, err

@@ -46,7 +46,8 @@ func newExplainDifference(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[differenceResult](&tool.Tool{
 		Name: "explain_difference", View: "/difference?signal={signal}&where={where}&selected={selected}&other={other}",
 		Title: "Differences",
-		Description: "Find the attributes, versions, hosts, routes and users that set two selections of spans, logs or sessions apart: failed and successful, " +
+		Description: "Find the attributes, versions, hosts, routes and users that set two selections of spans, logs or sessions apart: failed " +
+			"and successful, " +
 			"slow (duration > 500ms) and quick, now and before. At most " + limits.Lasts(limits.SearchWindow) + ".",
 		Run: tool.With(func(ctx context.Context, a *explainDifferenceArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
@@ -78,7 +79,10 @@ func newExplainDifference(s *tool.Clients) (*tool.Tool, error) {
 }
 
 func differenceAnswer(a *explainDifferenceArgs, w tool.TimeRange, found *svcv2.Difference) *tool.Answer {
-	res := differenceResult{TimeRange: w, Selected: found.GetSelected().GetCount(), Other: found.GetOther().GetCount(), Values: []differenceValue{}}
+	res := differenceResult{
+		TimeRange: w, Selected: found.GetSelected().GetCount(), Other: found.GetOther().GetCount(),
+		Values: []differenceValue{},
+	}
 	text := tool.Page{Scope: a.Labels(w, &a.Where, &a.Selected, &a.Other, &a.OtherStart, &a.OtherEnd)}
 	side := func(label string, d *svcv2.DifferenceSide) tool.Pair {
 		size := wording.Number(d.GetCount()) + ", corrected for sampling"
@@ -98,7 +102,8 @@ func differenceAnswer(a *explainDifferenceArgs, w tool.TimeRange, found *svcv2.D
 			lift = wording.Number(v.GetLift())
 		}
 		cells = append(cells, []string{
-			v.GetKey(), wording.Clip(wording.OneLine(v.GetValue()), 80), wording.Percent(v.GetSelectedShare()), wording.Percent(v.GetOtherShare()), lift,
+			v.GetKey(), wording.Clip(wording.OneLine(v.GetValue()), 80), wording.Percent(v.GetSelectedShare()), wording.Percent(v.GetOtherShare()),
+			lift,
 			fmt.Sprintf("%s, else %s", wording.Percent(v.GetRateWith()), wording.Percent(v.GetRateWithout())), strings.Join(v.GetSameRows(), ", "),
 		})
 	}

@@ -123,7 +123,8 @@ func commitsOfVersions(ctx context.Context, s *tool.Clients, a *exploreAttribute
 	}
 	most := int32(groupsOfCommits)
 	spec := &svcv2.QuerySpec{
-		Name: "n", Source: "traces", Aggregation: "count", GroupBy: []string{"service.name", "service.version", query.CommitKeys()[1]}, Limit: &most,
+		Name: "n", Source: "traces", Aggregation: "count", GroupBy: []string{"service.name", "service.version", query.CommitKeys()[1]},
+		Limit: &most,
 	}
 	if a.Service != nil {
 		spec.Filter = &svcv2.QueryFilter{Field: new("service.name"), Operator: new("="), Value: tool.StructValue(*a.Service)}

@@ -75,7 +75,8 @@ func incidentsAnswer(a *findIncidentsArgs, w tool.TimeRange, found *svcv2.Incide
 	text.Scope = append(text.Scope, tool.Labeled("Searched", fmt.Sprintf("%d series in buckets of %s s, compared with themselves since %s",
 		found.GetSeriesCount(), wording.Number(float64(found.GetBucketSeconds())), wording.Clock(found.GetComparedFrom().AsTime()))))
 	if found.GetBeforeIsEmpty() {
-		text.Notes = append(text.Notes, "The time before has no data: the window is compared with its own quiet parts. A change that fills most of it is not found.")
+		text.Notes = append(text.Notes, "The time before has no data: the window is compared with its own quiet parts. A change that fills "+
+			"most of it is not found.")
 	}
 	if left := found.GetNotSearched(); len(left) > 0 {
 		text.Notes = append(text.Notes, "Not searched: "+strings.Join(left, "; ")+".")
@@ -98,9 +99,10 @@ func incidentsAnswer(a *findIncidentsArgs, w tool.TimeRange, found *svcv2.Incide
 func toIncident(i *svcv2.Incident) incidentRow {
 	c := i.GetCause()
 	row := incidentRow{
-		Start: wording.Clock(i.GetStartTime().AsTime()), Service: i.GetServiceName(), Confidence: i.GetConfidence(), Services: i.GetServiceNames(),
-		Cause:  incidentCause{c.GetKind(), c.GetStatement(), c.GetTarget(), c.GetAttributeKey(), c.GetAttributeValue()},
-		Traces: i.GetAffectedTraces(), Users: i.AffectedUsers, Sessions: i.AffectedSessions,
+		Start: wording.Clock(i.GetStartTime().AsTime()), Service: i.GetServiceName(), Confidence: i.GetConfidence(),
+		Services: i.GetServiceNames(),
+		Cause:    incidentCause{c.GetKind(), c.GetStatement(), c.GetTarget(), c.GetAttributeKey(), c.GetAttributeValue()},
+		Traces:   i.GetAffectedTraces(), Users: i.AffectedUsers, Sessions: i.AffectedSessions,
 	}
 	if i.GetEndTime() != nil {
 		row.End = wording.Clock(i.GetEndTime().AsTime())

@@ -44,7 +44,8 @@ func newListReleases(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[releasesResult](&tool.Tool{
 		Name: "list_releases", View: "/services/{service}?tab=releases",
 		Title: "Releases",
-		Description: "List the versions of services in at most " + limits.Lasts(limits.ReleaseWindow) + ", latest first: commit, times, errors and p95 " +
+		Description: "List the versions of services in at most " + limits.Lasts(limits.ReleaseWindow) +
+			", latest first: commit, times, errors and p95 " +
 			"beside those of the version before, replaced or rolled back. Also the markers.",
 		Run: tool.With(func(ctx context.Context, a *listReleasesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.ReleaseWindow)
@@ -92,13 +93,15 @@ func releasesAnswer(a *listReleasesArgs, w tool.TimeRange, found *svcv2.ReleaseL
 		}
 		res.Releases = append(res.Releases, row)
 		cells = append(cells, []string{
-			row.Service, row.Environment, row.Version, wording.Clip(row.Commit, 12), row.FirstSeen, row.LastSeen, row.State, wording.Number(row.Spans),
+			row.Service, row.Environment, row.Version, wording.Clip(row.Commit, 12), row.FirstSeen, row.LastSeen, row.State,
+			wording.Number(row.Spans),
 			failed, p95, before,
 		})
 	}
 	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
 	text.Blocks = []tool.Block{tool.Table("Releases", "No service sent spans with a service.version in this time range.", []string{
-		"Service", "Environment", "Version", "Commit", "First seen", "Last seen", "State", "Spans", "Errors (before)", "p95 ms (before)", "Version before",
+		"Service", "Environment", "Version", "Commit", "First seen", "Last seen", "State", "Spans", "Errors (before)", "p95 ms (before)",
+		"Version before",
 	}, cells)}
 	if len(events) > 0 {
 		text.Blocks = append(text.Blocks, tool.Table("Markers", "", []string{"Time", "Kind", "Title", "Service", "Environment"}, events))

@@ -10,7 +10,8 @@ import (
 )
 
 func TestEcho(t *testing.T) {
-	a, err := tool.Read[searchSessionsArgs](`{"start_time":"now-1h","user_id":"u","has_errors":"true","http_status_min":500,"limit":3}`, tooltest.Now())
+	a, err := tool.Read[searchSessionsArgs](`{"start_time":"now-1h","user_id":"u","has_errors":"true","http_status_min":500,"limit":3}`,
+		tooltest.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

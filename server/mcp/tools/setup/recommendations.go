@@ -74,8 +74,9 @@ type getInstrumentationRecommendationsArgs struct {
 func newGetInstrumentationRecommendations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[recommendationsResult](&tool.Tool{
 		Name: "get_instrumentation_recommendations", View: "/start",
-		Title:       "Recommendations",
-		Description: "List attribute names to fix (deprecated, sent under two names, not dotted lower case) with the spans that carry them and the fix. include_coverage adds resource attributes that services lack.",
+		Title: "Recommendations",
+		Description: "List attribute names to fix (deprecated, sent under two names, not dotted lower case) with the spans that carry them and " +
+			"the fix. include_coverage adds resource attributes that services lack.",
 		Run: tool.With(func(ctx context.Context, a *getInstrumentationRecommendationsArgs) (*tool.Answer, error) {
 			rows, _, err := tool.Collect(
 				ctx,
@@ -109,7 +110,8 @@ func fixOf(r *svcv2.Recommendation) string {
 	switch r.GetKind() {
 	case "rename":
 		return fmt.Sprintf(
-			"Update the instrumentation so that it sends %s, or create an attribute mapping: source_context span, source_key %s, target_key %s, operation move.",
+			"Update the instrumentation so that it sends %s, or create an attribute mapping: source_context span, source_key %s, target_key %s, "+
+				"operation move.",
 			r.GetCanonicalKey(),
 			r.GetSourceKey(),
 			r.GetCanonicalKey(),
@@ -121,7 +123,8 @@ func fixOf(r *svcv2.Recommendation) string {
 		}
 		if both == 0 && len(r.GetServices()) > 0 {
 			return fmt.Sprintf(
-				"Update the library that sends %s: another one in the same service sends %s already, on other spans. Until then a mapping helps: source_context span, source_key %s, target_key %s, operation move.",
+				"Update the library that sends %s: another one in the same service sends %s already, on other spans. Until then a mapping helps: "+
+					"source_context span, source_key %s, target_key %s, operation move.",
 				r.GetSourceKey(),
 				r.GetCanonicalKey(),
 				r.GetSourceKey(),
@@ -129,7 +132,8 @@ func fixOf(r *svcv2.Recommendation) string {
 			)
 		}
 		return fmt.Sprintf(
-			"Stop sending %s in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without /dup): %s is on the same spans. On spans that have both, a mapping changes nothing.",
+			"Stop sending %s in the SDK (OTEL_SEMCONV_STABILITY_OPT_IN without /dup): %s is on the same spans. On spans that have both, a mapping "+
+				"changes nothing.",
 			r.GetSourceKey(),
 			r.GetCanonicalKey(),
 		)

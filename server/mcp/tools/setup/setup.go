@@ -52,8 +52,9 @@ func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 	}
 	return tool.Define[setupResult](&tool.Tool{
 		Name: "audit_setup", View: "/start",
-		Title:       "Audit of the setup",
-		Description: "Check alerting, scraping, ingest, attributes, spans, logs and metrics of the last " + limits.Lasts(limits.SetupWindow) + ". Each problem comes with the affected services or objects, figures and a fix.",
+		Title: "Audit of the setup",
+		Description: "Check alerting, scraping, ingest, attributes, spans, logs and metrics of the last " + limits.Lasts(limits.SetupWindow) +
+			". Each problem comes with the affected services or objects, figures and a fix.",
 		Run: tool.With(func(ctx context.Context, a *auditSetupArgs) (*tool.Answer, error) {
 			out, err := s.Instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{})
 			if err != nil {

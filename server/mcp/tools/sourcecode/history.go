@@ -45,7 +45,10 @@ func newCIRuns(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			req := &svcv2.ListSourceCiRunsRequest{Id: repo.GetId(), Branch: a.Branch, CommitSha: a.CommitSHA, Status: a.Status, Limit: tool.Int32(a.Limit)}
+			req := &svcv2.ListSourceCiRunsRequest{
+				Id: repo.GetId(), Branch: a.Branch, CommitSha: a.CommitSHA, Status: a.Status,
+				Limit: tool.Int32(a.Limit),
+			}
 			list, err := s.SourceCode.ListSourceCiRuns(ctx, req)
 			if err != nil {
 				return nil, err
@@ -154,7 +157,8 @@ func comparisonAnswer(c *svcv2.SourceComparison) *tool.Answer {
 		first, _, _ := strings.Cut(row.Message, "\n")
 		cells = append(cells, []string{row.SHA[:min(12, len(row.SHA))], wording.Clip(wording.OneLine(first), 120), wording.OneLine(row.Author)})
 	}
-	text.Blocks = append(text.Blocks, tool.Table("Commits", "There are no commits between them.", []string{"commit", "message", "author"}, cells))
+	text.Blocks = append(text.Blocks, tool.Table("Commits", "There are no commits between them.", []string{"commit", "message", "author"},
+		cells))
 	for _, f := range c.GetFiles() {
 		res.Files = append(res.Files, changeRow{f.GetPath(), f.GetStatus(), f.GetAdditions(), f.GetDeletions(), f.Patch})
 		b := tool.Block{Heading: fmt.Sprintf("%s (%s, +%d -%d)", wording.OneLine(f.GetPath()), f.GetStatus(), f.GetAdditions(), f.GetDeletions())}

@@ -82,7 +82,8 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 		Title: "Slow traces",
 		Description: "Find the slowest traces in at most " + limits.Lasts(
 			limits.SearchWindow,
-		) + " by operation, the operations that got slower, and the spans on which a typical slow trace spent its time (critical path, repeated calls).",
+		) + " by operation, the operations that got slower, and the spans on which a typical slow trace spent its time (critical path, " +
+			"repeated calls).",
 		Run: tool.With(func(ctx context.Context, a *findSlowTracesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -113,7 +114,10 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := slowResult{TimeRange: w, Stats: stats, Operations: tool.NonNil(operations), Traces: []TraceRow{}, Slower: slower, Service: a.Service, Environment: a.Environment}
+			res := slowResult{
+				TimeRange: w, Stats: stats, Operations: tool.NonNil(operations), Traces: []TraceRow{}, Slower: slower,
+				Service: a.Service, Environment: a.Environment,
+			}
 			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Notes: notes}
 			if stats == nil {
 				text.Blocks = []tool.Block{{Empty: "No trace began in this time range."}}

@@ -119,9 +119,10 @@ func newInspectTrace(s *tool.Clients) (*tool.Tool, error) {
 	}
 	return tool.Define[traceResult](&tool.Tool{
 		Name: "inspect_trace", View: "/traces/{trace_id}",
-		Title:       "Trace",
-		Description: "Read one trace: its spans as a tree, and its log records; detail=full adds attributes, events and links. Of a large trace it returns the slowest, busiest and failed spans, and sums up the others. Raise max_spans or set errors_only to see other spans.",
-		Output:      output,
+		Title: "Trace",
+		Description: "Read one trace: its spans as a tree, and its log records; detail=full adds attributes, events and links. Of a large " +
+			"trace it returns the slowest, busiest and failed spans, and sums up the others. Raise max_spans or set errors_only to see other spans.",
+		Output: output,
 		Run: tool.With(func(ctx context.Context, a *inspectTraceArgs) (*tool.Answer, error) {
 			req := &svcv2.GetTraceRequest{TraceId: a.TraceID, Timestamp: a.Timestamp.Proto()}
 			trace, err := s.Traces.GetTrace(ctx, req)

@@ -52,7 +52,8 @@ type mineLogPatternsArgs struct {
 
 func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[patternsResult](&tool.Tool{
-		Name: "mine_log_patterns", View: "/logs?view=patterns&q:service.name = {service}&q:severity = {severity}&q:severity >= {min_severity}&q:trace_id = {trace_id}&q:{search}",
+		Name: "mine_log_patterns", View: "/logs?view=patterns&q:service.name = {service}&q:severity = {severity}&q:severity >= " +
+			"{min_severity}&q:trace_id = {trace_id}&q:{search}",
 		Title: "Log patterns",
 		Description: "Group the log records of at most " + limits.Lasts(
 			limits.PatternWindow,

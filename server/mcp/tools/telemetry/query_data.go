@@ -98,12 +98,14 @@ func ofAttribute(group string) bool { return strings.HasSuffix(group, "attribute
 
 // Describe lists the ways to group.
 func (grouping) Describe() string {
-	return "At most " + limits.Number(limits.GroupBy) + " of " + strings.Join(groupings(), ", ") + " (both need attribute_key), attr.KEY, resource.KEY, none."
+	return "At most " + limits.Number(limits.GroupBy) + " of " + strings.Join(groupings(), ", ") +
+		" (both need attribute_key), attr.KEY, resource.KEY, none."
 }
 
 func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dataResult](&tool.Tool{
-		Name: "query_data", View: "/{source}?q:service.name = {service}&q:span.name contains {span_name}&q:severity = {severity}&m={metric_name}&raw:{where}",
+		Name: "query_data", View: "/{source}?q:service.name = {service}&q:span.name contains {span_name}&q:severity = " +
+			"{severity}&m={metric_name}&raw:{where}",
 		Title: "Query",
 		Description: "Compute a time series, or the groups with the highest values (breakdown), of spans, logs, one metric or product events, in at most " + limits.Lasts(
 			limits.TimeseriesWindow,

@@ -89,7 +89,12 @@ func spec(a *queryDataArgs, w tool.TimeRange) (*svcv2.QuerySpec, *dataResult, er
 	for _, f := range []struct {
 		field string
 		list  []string
-	}{{"deployment.environment", a.Environments}, {"event_name", a.EventName}, {"kind", a.EventKind}, {"deployment.commit_sha", a.CommitShas}} {
+	}{
+		{"deployment.environment", a.Environments},
+		{"event_name", a.EventName},
+		{"kind", a.EventKind},
+		{"deployment.commit_sha", a.CommitShas},
+	} {
 		if len(f.list) > 0 {
 			var values []any
 			for _, v := range f.list {

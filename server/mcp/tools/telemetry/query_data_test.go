@@ -58,7 +58,10 @@ func TestGroupsAreFieldsOfTheQueryLanguage(t *testing.T) {
 }
 
 func TestMetricsNeedNoField(t *testing.T) {
-	for source, want := range map[string]string{"traces": "p95_duration", "logs": "error_count", "metrics": "increase", "product_events": "visitors"} {
+	for source, want := range map[string]string{
+		"traces": "p95_duration", "logs": "error_count", "metrics": "increase",
+		"product_events": "visitors",
+	} {
 		if got := metricsOf(source); !slices.Contains(got, want) || slices.Contains(got, "count_distinct") {
 			t.Errorf("%s: %v", source, got)
 		}

@@ -64,7 +64,8 @@ func (a *searchLogsArgs) filters() []any {
 
 func newSearchLogs(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[logsResult](&tool.Tool{
-		Name: "search_logs", View: "/logs?q:service.name = {service}&q:severity = {severity}&q:severity >= {min_severity}&q:trace_id = {trace_id}&q:span_id = {span_id}&q:{search}",
+		Name: "search_logs", View: "/logs?q:service.name = {service}&q:severity = {severity}&q:severity >= {min_severity}&q:trace_id = " +
+			"{trace_id}&q:span_id = {span_id}&q:{search}",
 		Title: "Logs",
 		Description: "Search log records by service, environment, severity, text of the body, trace or span. " +
 			"The latest records come first. The window is at most " + limits.Lasts(limits.SearchWindow) + ".",
@@ -216,7 +217,8 @@ func logsAnswer(a *searchLogsArgs, w tool.TimeRange, rows []*svcv2.Log, counts [
 		)
 	case len(rows) > 0 && rows[0].GetServiceName() != "":
 		text.Next = append(text.Next, tool.Next("diagnose_service",
-			a.Again(w, map[string]any{"service": rows[0].GetServiceName()}, &a.Environment), "what else changed in the service of the latest record"))
+			a.Again(w, map[string]any{"service": rows[0].GetServiceName()}, &a.Environment),
+			"what else changed in the service of the latest record"))
 	}
 	if p.NextOffset != nil {
 		text.Next = append(

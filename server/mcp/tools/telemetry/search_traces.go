@@ -83,11 +83,13 @@ func (a *searchTracesArgs) filters() []any {
 
 func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tracesResult](&tool.Tool{
-		Name: "search_traces", View: "/traces?q:service.name = {service}&q:span.name contains {span_name}&q:has_error = {has_error}&q:duration >= {min_duration_ms}&q:duration <= {max_duration_ms}&q:http.method = {http_method}&q:trace_id = {trace_id}&q:root = {root_only}",
+		Name: "search_traces", View: "/traces?q:service.name = {service}&q:span.name contains {span_name}&q:has_error = {has_error}&q:duration " +
+			">= {min_duration_ms}&q:duration <= {max_duration_ms}&q:http.method = {http_method}&q:trace_id = {trace_id}&q:root = {root_only}",
 		Title: "Traces",
 		Description: "Search traces in at most " + limits.Lasts(
 			limits.SearchWindow,
-		) + ", the latest first. One span of the trace must match all filters: any span, or the root span if root_only is true. inspect_trace reads one trace.",
+		) + ", the latest first. One span of the trace must match all filters: any span, or the root span if root_only is true. inspect_trace " +
+			"reads one trace.",
 		Run: tool.With(func(ctx context.Context, a *searchTracesArgs) (*tool.Answer, error) {
 			fallback := limits.DefaultToolWindow
 			if a.TraceID != nil {
@@ -163,7 +165,8 @@ func tracesAnswer(a *searchTracesArgs, w tool.TimeRange, rows []TraceRow, p tool
 	text.Blocks = []tool.Block{
 		TraceTable(
 			"",
-			"No trace matches. Names of services and environments must be exact: list_services and explore_attributes with source=services have them. Or try a longer time range or fewer filters.",
+			"No trace matches. Names of services and environments must be exact: list_services and explore_attributes with source=services have "+
+				"them. Or try a longer time range or fewer filters.",
 			rows,
 		),
 	}

@@ -57,7 +57,8 @@ func aiOf(sp *svcv2.Span, most int) *spanAI {
 	}
 	said(attributes["gen_ai.output.messages"])
 	if len(parts) == 0 {
-		out.Kind, out.Reason = "undecoded", "The span of the operation "+operation+" carries no messages: the agent must record them (gen_ai.input.messages and gen_ai.output.messages)."
+		out.Kind, out.Reason = "undecoded", "The span of the operation "+operation+
+			" carries no messages: the agent must record them (gen_ai.input.messages and gen_ai.output.messages)."
 	}
 	out.Markdown = strings.Join(parts, "\n\n")
 	return out

@@ -16,7 +16,10 @@ import (
 // traceOf makes spans from "id<parent duration status" texts; no parent means a root.
 func traceOf(t *testing.T, spans ...string) *svcv2.Trace {
 	t.Helper()
-	tr := &svcv2.Trace{Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(tooltest.Now()), EndTime: timestamppb.New(tooltest.Now()), SpanCount: int32(len(spans))}
+	tr := &svcv2.Trace{
+		Id: strings.Repeat("ab", 16), StartTime: timestamppb.New(tooltest.Now()), EndTime: timestamppb.New(tooltest.Now()),
+		SpanCount: int32(len(spans)),
+	}
 	for _, text := range spans {
 		var name, status string
 		var ms float64
@@ -90,10 +93,12 @@ func TestLongValuesAreCut(t *testing.T) {
 	long, short := strings.Repeat("ä", tool.MaxValueText+7), strings.Repeat("ä", tool.MaxValueText)
 	n := toNode(&svcv2.Span{
 		StatusMessage: &long, Attributes: map[string]string{"long": long, "short": short},
-		Events: []*svcv2.SpanEvent{{Attributes: map[string]string{"stack": long}}}, Links: []*svcv2.SpanLink{{Attributes: map[string]string{"a": long}}},
+		Events: []*svcv2.SpanEvent{{Attributes: map[string]string{"stack": long}}},
+		Links:  []*svcv2.SpanLink{{Attributes: map[string]string{"a": long}}},
 	})
 	want := short + "… (7 more characters)"
-	if n.StatusMessage != want || n.Attributes["long"] != want || n.Events[0].Attributes["stack"] != want || n.Links[0].Attributes["a"] != want {
+	if n.StatusMessage != want || n.Attributes["long"] != want || n.Events[0].Attributes["stack"] != want ||
+		n.Links[0].Attributes["a"] != want {
 		t.Error("a long value was not cut, or does not say so")
 	}
 	if n.Attributes["short"] != short || n.ResourceAttributes == nil {

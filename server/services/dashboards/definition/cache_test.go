@@ -15,7 +15,8 @@ import (
 
 func row(id uuid.UUID, version int, name string) store.Dashboard {
 	return store.Dashboard{
-		ID: id, Version: version, UpdatedAt: time.Unix(int64(version), 0), Definition: json.RawMessage(fmt.Sprintf(`{"name":%q,"time_range":{"type":"relative","value":"1h"}}`, name)),
+		ID: id, Version: version, UpdatedAt: time.Unix(int64(version), 0),
+		Definition: json.RawMessage(fmt.Sprintf(`{"name":%q,"time_range":{"type":"relative","value":"1h"}}`, name)),
 	}
 }
 

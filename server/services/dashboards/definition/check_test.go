@@ -47,9 +47,12 @@ func TestEveryPart(t *testing.T) {
 
 // TestFormerSpelling: definitions that earlier releases stored, with steps in camelCase, are read and answered in snake_case.
 func TestFormerSpelling(t *testing.T) {
-	former := strings.NewReplacer(`"event_name":`, `"eventName":`, `"attribute_equals":`, `"attributeEquals":`, `"page_path":"/p"`, `"pagePath":"/p"`,
-		`"dimension":"country"`, `"dimension":"utmSource"`, `"breakdown_by":"attribute:plan"`, `"breakdown_by":"referrerHost"`).Replace(everything)
-	want := strings.NewReplacer(`"dimension":"country"`, `"dimension":"utm_source"`, `"breakdown_by":"attribute:plan"`, `"breakdown_by":"referrer_host"`).Replace(everything)
+	former := strings.NewReplacer(`"event_name":`, `"eventName":`, `"attribute_equals":`, `"attributeEquals":`, `"page_path":"/p"`,
+		`"pagePath":"/p"`,
+		`"dimension":"country"`, `"dimension":"utmSource"`, `"breakdown_by":"attribute:plan"`,
+		`"breakdown_by":"referrerHost"`).Replace(everything)
+	want := strings.NewReplacer(`"dimension":"country"`, `"dimension":"utm_source"`, `"breakdown_by":"attribute:plan"`,
+		`"breakdown_by":"referrer_host"`).Replace(everything)
 	def, err := Read([]byte(former))
 	if err != nil {
 		t.Fatal(err)
@@ -104,10 +107,15 @@ func TestCheck(t *testing.T) {
 	type definition = svcv2.DashboardDefinition
 	w := func(d *definition, i int) *svcv2.Widget { return d.Widgets[i] }
 	for path, break_ := range map[string]func(*definition){
-		"name":                                          func(d *definition) { d.Name = "a\nb" },
-		"tags[1]":                                       func(d *definition) { d.Tags[1] = " " },
-		"time_range.end_time":                           func(d *definition) { d.TimeRange.EndTime = d.TimeRange.StartTime },
-		"time_range.value":                              func(d *definition) { d.TimeRange = &svcv2.TimeRange{Type: "relative", Value: new("12 hours")} },
+		"name":                func(d *definition) { d.Name = "a\nb" },
+		"tags[1]":             func(d *definition) { d.Tags[1] = " " },
+		"time_range.end_time": func(d *definition) { d.TimeRange.EndTime = d.TimeRange.StartTime },
+		"time_range.value": func(d *definition) {
+			d.TimeRange = &svcv2.TimeRange{
+				Type:  "relative",
+				Value: new("12 hours"),
+			}
+		},
 		"widgets[0].time_range.value":                   func(d *definition) { w(d, 0).TimeRange.Value = new("0m") },
 		"widgets[1].id":                                 func(d *definition) { w(d, 1).Id = "q" },
 		"widgets[0].section_id":                         func(d *definition) { w(d, 0).SectionId = new("nope"); w(d, 0).TabId = nil },
@@ -160,16 +168,19 @@ func TestCheck(t *testing.T) {
 		"widgets[5].display.paths.anchor.page_path":    func(d *definition) { w(d, 5).Display.Paths.Anchor = &svcv2.FunnelStep{Kind: "page"} },
 		"widgets[5].display.paths":                     func(d *definition) { w(d, 5).Display.Paths = nil },
 		"sections[1].id":                               func(d *definition) { d.Sections[1].Id = "s" },
-		"sections[0].tabs[1].id":                       func(d *definition) { d.Sections[0].Tabs = append(d.Sections[0].Tabs, &svcv2.DashboardTab{Id: "t"}) },
-		"variables[1].name":                            func(d *definition) { d.Variables[1].Name = "service" },
-		"variables[3].name":                            func(d *definition) { d.Variables[3].Name = "1x" },
-		"variables[0].source":                          func(d *definition) { d.Variables[0].Source = nil },
-		"variables[0].source.scope":                    func(d *definition) { d.Variables[0].Source.Scope = new("span") },
-		"variables[1].source.attribute_key":            func(d *definition) { d.Variables[1].Source.AttributeKey = nil },
-		"variables[2].options":                         func(d *definition) { d.Variables[2].Options = nil },
-		"variables[3].options":                         func(d *definition) { d.Variables[3].Options = []*svcv2.VariableOption{{Value: "x"}} },
-		`widgets[0].display.series_mapping["a"]`:       func(d *definition) { w(d, 0).Display.SeriesMapping["a"] = "\x00" },
-		`widgets[2].data_source.params["x"]`:           func(d *definition) { w(d, 2).DataSource.Params.Fields["x"] = number(math.NaN()) },
+		"sections[0].tabs[1].id": func(d *definition) {
+			d.Sections[0].Tabs = append(d.Sections[0].Tabs,
+				&svcv2.DashboardTab{Id: "t"})
+		},
+		"variables[1].name":                      func(d *definition) { d.Variables[1].Name = "service" },
+		"variables[3].name":                      func(d *definition) { d.Variables[3].Name = "1x" },
+		"variables[0].source":                    func(d *definition) { d.Variables[0].Source = nil },
+		"variables[0].source.scope":              func(d *definition) { d.Variables[0].Source.Scope = new("span") },
+		"variables[1].source.attribute_key":      func(d *definition) { d.Variables[1].Source.AttributeKey = nil },
+		"variables[2].options":                   func(d *definition) { d.Variables[2].Options = nil },
+		"variables[3].options":                   func(d *definition) { d.Variables[3].Options = []*svcv2.VariableOption{{Value: "x"}} },
+		`widgets[0].display.series_mapping["a"]`: func(d *definition) { w(d, 0).Display.SeriesMapping["a"] = "\x00" },
+		`widgets[2].data_source.params["x"]`:     func(d *definition) { w(d, 2).DataSource.Params.Fields["x"] = number(math.NaN()) },
 		"sections": func(d *definition) {
 			for range maxSections {
 				d.Sections = append(d.Sections, &svcv2.DashboardSection{Id: strings.Repeat("x", len(d.Sections))})
@@ -436,8 +447,10 @@ func TestUnknownVariables(t *testing.T) {
 // TestFormulas checks that an expression that cannot be computed is refused. The violation names it.
 func TestFormulas(t *testing.T) {
 	for expression, problem := range map[string]string{
-		"A / B": "", "a*100": "", "-(C + 1.5) / $t": "", "${t} * D": "", "F1 + 1": "F1", "A / Z": `"Z"`, "A +": "ends", "A / (B": "parenthesis", "A ^ B": "expected",
-		"1..2": "no number", "$nobody * A": "expected", "A B": "not expected", strings.Repeat("(", 100) + "A": "deep", strings.Repeat("A+", 600) + "A": "1024",
+		"A / B": "", "a*100": "", "-(C + 1.5) / $t": "", "${t} * D": "", "F1 + 1": "F1", "A / Z": `"Z"`, "A +": "ends", "A / (B": "parenthesis",
+		"A ^ B": "expected",
+		"1..2":  "no number", "$nobody * A": "expected", "A B": "not expected", strings.Repeat("(", 100) + "A": "deep",
+		strings.Repeat("A+", 600) + "A": "1024",
 	} {
 		def := full(t)
 		def.Widgets[0].DataSource.Formulas[0].Expression = expression

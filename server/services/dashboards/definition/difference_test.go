@@ -30,18 +30,27 @@ func TestDifference(t *testing.T) {
 		"widget window": {func(d *definition) { d.Widgets[0].TimeRange = nil }, "widget_updated", "Updated T"},
 		"layout":        {func(d *definition) { d.Widgets[1].Layout.Y = new(9.0) }, "layout_changed", "Changed the layout"},
 		"tab":           {func(d *definition) { d.Widgets[0].TabId = nil }, "layout_changed", "Changed the layout"},
-		"order":         {func(d *definition) { d.Widgets[0], d.Widgets[1] = d.Widgets[1], d.Widgets[0] }, "layout_changed", "Changed the layout"},
+		"order": {
+			func(d *definition) { d.Widgets[0], d.Widgets[1] = d.Widgets[1], d.Widgets[0] }, "layout_changed",
+			"Changed the layout",
+		},
 		"widget added": {func(d *definition) {
 			w := proto.CloneOf(d.Widgets[3])
 			w.Id = "new"
 			d.Widgets = append(d.Widgets, w)
 		}, "widget_added", "Added markdown"},
-		"section":        {func(d *definition) { d.Sections[0].Title = "New" }, "section_updated", "Updated New"},
-		"section gone":   {func(d *definition) { d.Sections = d.Sections[:1] }, "section_removed", "Removed u"},
-		"section added":  {func(d *definition) { d.Sections = append(d.Sections, &svcv2.DashboardSection{Id: "v"}) }, "section_added", "Added v"},
-		"section order":  {func(d *definition) { d.Sections[0], d.Sections[1] = d.Sections[1], d.Sections[0] }, "section_updated", "Changed the order of the sections"},
-		"several":        {func(d *definition) { d.Name, d.Tags = "New", nil }, "multiple", "Multiple changes"},
-		"widget, moved":  {func(d *definition) { d.Widgets[1].Layout.Y = new(9.0); d.Widgets[1].Display.Unit = new("s") }, "multiple", "Multiple changes"},
+		"section":       {func(d *definition) { d.Sections[0].Title = "New" }, "section_updated", "Updated New"},
+		"section gone":  {func(d *definition) { d.Sections = d.Sections[:1] }, "section_removed", "Removed u"},
+		"section added": {func(d *definition) { d.Sections = append(d.Sections, &svcv2.DashboardSection{Id: "v"}) }, "section_added", "Added v"},
+		"section order": {
+			func(d *definition) { d.Sections[0], d.Sections[1] = d.Sections[1], d.Sections[0] }, "section_updated",
+			"Changed the order of the sections",
+		},
+		"several": {func(d *definition) { d.Name, d.Tags = "New", nil }, "multiple", "Multiple changes"},
+		"widget, moved": {
+			func(d *definition) { d.Widgets[1].Layout.Y = new(9.0); d.Widgets[1].Display.Unit = new("s") }, "multiple",
+			"Multiple changes",
+		},
 		"widget renamed": {func(d *definition) { d.Widgets[1].Id = "other" }, "multiple", "Multiple changes"},
 	} {
 		old, now := full(t), full(t)

@@ -58,7 +58,8 @@ func TestShareLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	hash := func(token string) string { return "hash of " + token }
-	_, err = st.UpsertDashboardShare(t.Context(), org, d.ID, "", store.SharePublic, admin, func(uuid.UUID) (string, string) { return "sealed", hash("token-of-a-link") })
+	_, err = st.UpsertDashboardShare(t.Context(), org, d.ID, "", store.SharePublic, admin,
+		func(uuid.UUID) (string, string) { return "sealed", hash("token-of-a-link") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,11 @@ func TestPublicReads(t *testing.T) {
 	}
 	fails := 0
 	for range 2 {
-		_, err := p.get(t.Context(), "org_a", keyOf("bad"), func(context.Context) (*svcv2.WidgetData, error) { fails++; return nil, errors.New("no") })
+		_, err := p.get(t.Context(), "org_a", keyOf("bad"), func(context.Context) (*svcv2.WidgetData, error) {
+			fails++
+			return nil,
+				errors.New("no")
+		})
 		if err == nil {
 			t.Error("no error")
 		}
@@ -92,7 +96,13 @@ func TestPublicWindow(t *testing.T) {
 	if _, err := of(now.Add(-31*24*time.Hour), now); err != nil {
 		t.Errorf("31 days: %v", err)
 	}
-	for _, bad := range [][2]time.Time{{now, now}, {now, now.Add(-time.Hour)}, {now.Add(-32 * 24 * time.Hour), now}, {now, now.Add(48 * time.Hour)}, {time.Unix(-100, 0), time.Unix(100, 0)}} {
+	for _, bad := range [][2]time.Time{
+		{now, now},
+		{now, now.Add(-time.Hour)},
+		{now.Add(-32 * 24 * time.Hour), now},
+		{now, now.Add(48 * time.Hour)},
+		{time.Unix(-100, 0), time.Unix(100, 0)},
+	} {
 		_, err := of(bad[0], bad[1])
 		var e *apierr.Error
 		if !errors.As(err, &e) || e.Tag != apierr.ShareRangeInvalid {

@@ -32,16 +32,20 @@ func TestShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, secret := range []string{
-		"service.name", "where_clause", "aggregation", "SELECT", `"sql":`, `"queries"`, `"formulas"`, `"transform"`, `"params"`, "list_where_clause",
-		"event_name", "page_path", `"anchor":{`, `"exclude"`, `"filters"`, "attribute_key", "k8s.pod.name", `"facet"`, "breakdown_by", `"steps"`, `"tags"`,
+		"service.name", "where_clause", "aggregation", "SELECT", `"sql":`, `"queries"`, `"formulas"`, `"transform"`, `"params"`,
+		"list_where_clause",
+		"event_name", "page_path", `"anchor":{`, `"exclude"`, `"filters"`, "attribute_key", "k8s.pod.name", `"facet"`, "breakdown_by", `"steps"`,
+		`"tags"`,
 	} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%s is shown: %s", secret, text)
 		}
 	}
 	for _, part := range []string{
-		`"name":"Everything"`, `"start_time":"2026-01-01T00:00:00Z"`, `"refresh_interval_seconds":60`, `"chart_presentation":{`, `"fill_nulls":false`, `"soft_max":2`, `"min_w":2`,
-		`"section_id":"s"`, `"content":"# hi"`, `"color_overrides":{"a":"red"}`, `"show_step_percent":true`, `"kind":"raw_sql"`, `"include_all":true`, `"options":[{"value":"1","label":"one"}`,
+		`"name":"Everything"`, `"start_time":"2026-01-01T00:00:00Z"`, `"refresh_interval_seconds":60`, `"chart_presentation":{`,
+		`"fill_nulls":false`, `"soft_max":2`, `"min_w":2`,
+		`"section_id":"s"`, `"content":"# hi"`, `"color_overrides":{"a":"red"}`, `"show_step_percent":true`, `"kind":"raw_sql"`,
+		`"include_all":true`, `"options":[{"value":"1","label":"one"}`,
 	} {
 		if !strings.Contains(string(text), part) {
 			t.Errorf("%s is missing in %s", part, text)

@@ -62,7 +62,8 @@ func application() []*Template {
 				b.affectedServices(place{9, 0, 3, 2})
 				b.table(place{0, 2, 12, 5}, "Service Overview", sql(
 					"table",
-					"SELECT ServiceName AS service, round(sum(SampleRate)) AS throughput, "+weightedP95+" AS p95, round(sumIf(SampleRate, HasError)) AS errors"+
+					"SELECT ServiceName AS service, round(sum(SampleRate)) AS throughput, "+weightedP95+
+						" AS p95, round(sumIf(SampleRate, HasError)) AS errors"+
 						" FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND IsEntry GROUP BY service ORDER BY throughput DESC, service LIMIT 50",
 				),
 					column("service", "Service", ""), column("throughput", "Throughput", "number"), column("p95", "P95",

@@ -18,8 +18,10 @@ import (
 
 func TestNames(t *testing.T) {
 	want := []string{
-		"service-health", "error-tracking", "platform-overview", "http-endpoints", "top-errors", "metric-overview", "blank", "jvm-runtime", "nodejs-runtime",
-		"grpc-service", "postgres-overview", "mongodb-overview", "redis-overview", "mysql-overview", "host-metrics", "kubernetes-cluster", "kubernetes-pod",
+		"service-health", "error-tracking", "platform-overview", "http-endpoints", "top-errors", "metric-overview", "blank", "jvm-runtime",
+		"nodejs-runtime",
+		"grpc-service", "postgres-overview", "mongodb-overview", "redis-overview", "mysql-overview", "host-metrics", "kubernetes-cluster",
+		"kubernetes-pod",
 		"kafka-overview", "nats-overview", "rabbitmq-overview",
 	}
 	slug, key := regexp.MustCompile(`^[a-z][a-z0-9-]*$`), regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
