@@ -26,18 +26,28 @@ type Burn struct {
 }
 
 // burnPair is a long and a short window that must both burn. share is the part of the budget of the whole period that the long window may
-// use up. Pairs and shares are those of the SRE workbook, "Alerting on SLOs".
+// use up.
 type burnPair struct {
 	long, short int // minutes
 	share       float64
 }
 
+func newBurnPair(long, short time.Duration, percent float64) burnPair {
+	return burnPair{int(long.Minutes()), int(short.Minutes()), percent / 100}
+}
+
 // burnPairs are the pairs of a severity: fast burns are critical, slow ones are warnings.
 func burnPairs(severity string) []burnPair {
 	if severity == "critical" {
-		return []burnPair{{60, 5, 0.02}, {360, 30, 0.05}}
+		return []burnPair{
+			newBurnPair(limits.AlertFastBurn, limits.AlertFastBurnShort, limits.AlertFastBurnShare),
+			newBurnPair(limits.AlertSteadyBurn, limits.AlertSteadyBurnShort, limits.AlertSteadyBurnShare),
+		}
 	}
-	return []burnPair{{1440, 120, 0.1}, {4320, 360, 0.1}}
+	return []burnPair{
+		newBurnPair(limits.AlertSlowBurn, limits.AlertSlowBurnShort, limits.AlertSlowBurnShare),
+		newBurnPair(limits.AlertCreepingBurn, limits.AlertCreepingBurnShort, limits.AlertCreepingBurnShare),
+	}
 }
 
 // pace is the burn rate at which a pair uses up its share of the budget.

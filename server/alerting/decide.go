@@ -192,7 +192,7 @@ func GroupsOf(r *store.AlertRule, inputs map[string]Input, states map[string]Sta
 // Forgotten reports whether a group can be forgotten after an evaluation, because it had no data for a day.
 func Forgotten(r *store.AlertRule, key string, s State, in Input, at time.Time) bool {
 	return !s.Open && !in.Present && !in.Failed && !slices.Contains(named(r), key) &&
-		(s.LastData.IsZero() && s.Breaches == 0 || !s.LastData.IsZero() && at.Sub(s.LastData) > noDataMemory)
+		(s.LastData.IsZero() && s.Breaches == 0 || !s.LastData.IsZero() && at.Sub(s.LastData) > limits.AlertNoDataMemory)
 }
 
 // follow applies a decision to the incident of the group, and returns that incident.

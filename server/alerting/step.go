@@ -59,17 +59,12 @@ const (
 	HoldProbeFailed Hold = "probe_failed"
 )
 
-// The longest holds. A hold because of a failing evaluation has no end.
+// Thresholds of holds. Their lengths are in package limits. A hold because of a failing evaluation has no end.
 const (
-	longestVolume   = 30 * time.Minute
-	longestSampling = 15 * time.Minute
-	longestNoData   = time.Hour
 	// collapsed is the share of the samples at the opening below which a healthy value says nothing.
 	collapsed = 0.1
 	// resampled is the factor by which the mean weight of a sample may change.
 	resampled = 2
-	// noDataMemory is how long after its last data a group that has none is a breach, for rules that alert on missing data.
-	noDataMemory = 24 * time.Hour
 )
 
 // NoData is what an evaluation without any data means.
@@ -174,7 +169,7 @@ func (c *Condition) judge(s *State, in Input, t time.Time) Decision {
 	d.Value = in.Value
 	if !in.Present {
 		switch {
-		case c.NoData == NoDataFires && !s.LastData.IsZero() && t.Sub(s.LastData) <= noDataMemory:
+		case c.NoData == NoDataFires && !s.LastData.IsZero() && t.Sub(s.LastData) <= limits.AlertNoDataMemory:
 			d.Status, d.Value = Breached, nil
 			return d
 		case c.NoData == NoDataZero, s.Open && c.recovered():
@@ -240,8 +235,8 @@ func (s *State) open(c *Condition, in Input, t time.Time, d *Decision) {
 	case d.Status == Failed:
 		s.hold(HoldProbeFailed, t)
 	case d.SkipReason == SkipNoData:
-		if s.hold(HoldNoData, t) >= longestNoData {
-			s.resolve(d, "no data for "+limits.Lasts(longestNoData))
+		if s.hold(HoldNoData, t) >= limits.AlertHoldNoData {
+			s.resolve(d, "no data for "+limits.Lasts(limits.AlertHoldNoData))
 			return
 		}
 	case d.Status == Skipped:
@@ -266,12 +261,12 @@ func (s *State) healthy(c *Condition, in Input, t time.Time, d *Decision) {
 	s.Healthy++
 	switch {
 	case !c.Volume && in.Samples < collapsed*s.Samples:
-		if s.hold(HoldVolume, t) < longestVolume {
+		if s.hold(HoldVolume, t) < limits.AlertHoldVolume {
 			return
 		}
 		s.Samples = in.Samples
 	case s.Weight > 0 && in.Weight > 0 && (in.Weight > resampled*s.Weight || in.Weight*resampled < s.Weight):
-		if s.hold(HoldSampling, t) < longestSampling {
+		if s.hold(HoldSampling, t) < limits.AlertHoldSampling {
 			return
 		}
 		s.Weight = in.Weight

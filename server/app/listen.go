@@ -110,9 +110,9 @@ func (a *App) httpServer(name string, h http.Handler) *http.Server {
 	protocols.SetUnencryptedHTTP2(true)
 	s := &http.Server{
 		Handler: patient(noSniff(h), limits.APIBodyTime, limits.APIAnswerTime), Protocols: protocols, ReadHeaderTimeout: limits.HeaderTime,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		IdleTimeout: limits.ConnectionIdle, MaxHeaderBytes: limits.HeaderBytes,
 		// A caller over HTTP/2 that takes nothing loses its connection too.
-		HTTP2: &http.HTTP2Config{WriteByteTimeout: limits.APIAnswerTime, MaxConcurrentStreams: 100},
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: limits.APIAnswerTime, MaxConcurrentStreams: limits.StreamsOfConnection},
 	}
 	a.onCloseDoor(name+" server", a.shutdown(s, name))
 	return s

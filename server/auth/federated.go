@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -95,13 +96,10 @@ func (f *Federated) Start(ctx context.Context, id Identity, invitation string) (
 	return f.SignIn.Start(ctx, *user, org)
 }
 
-// maxPicture bounds the URL of a picture, which is stored.
-const maxPicture = 2048
-
 // pictureURL returns the URL of a picture that a page can show, and nothing for other texts.
 func pictureURL(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || len(text) > maxPicture || u.Scheme != "https" || u.Host == "" || u.User != nil {
+	if err != nil || len(text) > limits.AvatarURL || u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return ""
 	}
 	return u.String()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -133,7 +134,7 @@ func TestPicture(t *testing.T) {
 		{"javascript:alert(1)", "https://id.example/a.png"},
 		{"http://id.example/b.png", "https://id.example/a.png"},
 		{"https://user:password@id.example/b.png", "https://id.example/a.png"},
-		{"https://id.example/" + strings.Repeat("b", maxPicture), "https://id.example/a.png"},
+		{"https://id.example/" + strings.Repeat("b", limits.AvatarURL), "https://id.example/a.png"},
 		{"https://id.example/b.png", "https://id.example/b.png"},
 	} {
 		id := Identity{Issuer: "https://id.example", Subject: "s", Email: f.admin.Email, EmailVerified: true, Picture: c.sent}

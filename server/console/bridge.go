@@ -50,7 +50,7 @@ func (b *Bridge) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 		var e envelope
 		switch {
 		case tooLong:
-			b.fail(nil, codeInvalid, "The message is longer than "+limits.Size(limits.RESTBody)+".")
+			b.fail(nil, codeInvalid, "The message is longer than "+limits.Size(limits.BridgeMessage)+".")
 			return
 		case !json.Valid(line):
 			b.fail(nil, codeParse, "The line is not JSON.")
@@ -324,7 +324,7 @@ func lines(ctx context.Context, in io.Reader, each func(line []byte, tooLong boo
 		case <-ctx.Done():
 			return nil
 		case line := <-read:
-			if len(line) > limits.RESTBody {
+			if len(line) > limits.BridgeMessage {
 				each(nil, true)
 			} else if line = bytes.TrimSpace(line); len(line) > 0 {
 				each(line, false)
@@ -338,12 +338,12 @@ func lines(ctx context.Context, in io.Reader, each func(line []byte, tooLong boo
 	}
 }
 
-// oneLine reads a line, and keeps at most one byte beyond the size of a body.
+// oneLine reads a line, and keeps at most one byte beyond the bound of a message.
 func oneLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
-		line = append(line, part[:min(len(part), limits.RESTBody+1-len(line))]...)
+		line = append(line, part[:min(len(part), limits.BridgeMessage+1-len(line))]...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return line, err
 		}

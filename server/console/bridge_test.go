@@ -17,6 +17,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/svc-observability/svc/server/console"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 type echo struct {
@@ -98,7 +99,8 @@ func TestBridgeRefusals(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
 		`{"jsonrpc":"2.0","id":"two","method":"tools/list"}`,
-		`no JSON`, `[]`, `{"jsonrpc":"2.0","id":4,"method":"x","params":"` + strings.Repeat("a", 5<<20) + `"}`,
+		`no JSON`, `[]`, `{"jsonrpc":"2.0","id":4,"method":"x","params":"` + strings.Repeat("a", limits.RESTBody) + `"}`,
+		`{"jsonrpc":"2.0","id":5,"method":"x","params":"` + strings.Repeat("a", limits.BridgeMessage) + `"}`,
 	}, "\n")
 	var out, messages bytes.Buffer
 	b := console.NewBridge(console.Target{URL: s.URL, Token: "old", Relogin: "Run 'svc login'."}, nil, &messages)
@@ -122,7 +124,7 @@ func TestBridgeRefusals(t *testing.T) {
 			t.Error(e.Error.Message)
 		}
 	}
-	if len(got) != 4 || got["1 -32000"] != 1 || got[`"two" -32000`] != 1 || got["null -32700"] != 1 || got["null -32600"] != 2 {
+	if len(got) != 5 || got["1 -32000"] != 1 || got["4 -32000"] != 1 || got[`"two" -32000`] != 1 || got["null -32700"] != 1 || got["null -32600"] != 2 {
 		t.Error(got)
 	}
 	if strings.Count(messages.String(), "\n") != 1 || !strings.Contains(messages.String(), "Run 'svc login'.") {

@@ -1,7 +1,7 @@
 package contract
 
 import (
-	"time"
+	"fmt"
 
 	"github.com/svc-observability/svc/server/limits"
 )
@@ -53,7 +53,7 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.UserViews), "SavedViewsService.CreateSavedView"},
 	{limits.Number(limits.SavedViews), "SavedViewsService.CreateSavedView"},
 	{limits.Lasts(limits.ReleaseWindow), "SearchReleasesRequest.end_time ServicesService.SearchReleases"},
-	{limits.Lasts(20 * time.Minute), "Incident.markers"}, // package diagnose
+	{limits.Lasts(limits.MarkerBefore), "Incident.markers"},
 	{limits.Lasts(limits.UnfilteredBreakdownWindow), "QueryLogBreakdownRequest.end_time QueryService.QueryBreakdown " +
 		"QueryTraceBreakdownRequest.end_time"},
 	{limits.Lasts(limits.BreakdownWindow), "DashboardDataService.SearchDashboardWidgetData LogsService.QueryLogBreakdown " +
@@ -192,14 +192,17 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Number(limits.SummaryServices), "TraceFigures.services"},
 	{limits.Number(limits.GridColumns), "Widget.layout WidgetLayout"},
 	{limits.Number(limits.SlowerSpans), "DiagnosisService.SearchSlowerOperations"},
+	{limits.Lasts(limits.AlertFastBurn), "AlertBurn"},
+	{limits.Lasts(limits.AlertFastBurnShort), "AlertBurn"},
+	{limits.Number(limits.AlertFastBurnShare), "AlertBurn"},
+	{limits.Lasts(limits.AlertSteadyBurn), "AlertBurn"},
+	{limits.Lasts(limits.AlertSteadyBurnShort), "AlertBurn"},
+	{limits.Number(limits.AlertSteadyBurnShare), "AlertBurn"},
+	{limits.Lasts(limits.AlertSlowBurn), "AlertBurn"},
+	{limits.Lasts(limits.AlertSlowBurnShort), "AlertBurn"},
+	{limits.Number(limits.AlertSlowBurnShare), "AlertBurn"},
+	{limits.Lasts(limits.AlertCreepingBurn), "AlertBurn"},
 	// These figures are no limits: fixed windows, thresholds, smallest lengths, and the lengths of lists in answers.
-	{"1 hour", "AlertBurn"},
-	{"5 minutes", "AlertBurn"},
-	{"6 hours", "AlertBurn"},
-	{"30 minutes", "AlertBurn"},
-	{"24 hours", "AlertBurn"},
-	{"2 hours", "AlertBurn"},
-	{"3 days", "AlertBurn"},
 	{"1 characters", "CreateAgentFeedbackRequest.reason CreateAgentFeedbackRequest.summary"},
 	{"24 hours", "AlertDestinationsService.ListTelegramChats DiagnosisService.DiagnoseService ErrorEventsService.GetErrorEvent " +
 		"InstrumentationService.GetSetupAudit " +
@@ -224,10 +227,6 @@ var boundFigures = []struct{ figure, paths string }{
 	{"3", "AlertBaseline"},
 	{"4", "AlertBaseline"},
 	{"1.5", "AlertBaseline"},
-	// Shares of the budget of an objective, in package alerting.
-	{"2", "AlertBurn"},
-	{"5", "AlertBurn"},
-	{"10", "AlertBurn"},
 	// Thresholds of a diagnosis, in package diagnose: a rate 1.5 times as high and above 0.1 %, and 10 ms more.
 	{"1.5", "ComparedService.flags"},
 	{"0.1", "ComparedService.flags"},
@@ -255,11 +254,11 @@ var boundFigures = []struct{ figure, paths string }{
 	{"9", "LogFilters.minimum_severity"},
 	{"17", "LogFilters.minimum_severity"},
 	// The smallest ratio that is more than 0.
-	{"0.000001", "SamplingPolicy.trace_sample_ratio UpdateSamplingPolicyRequest.trace_sample_ratio"},
+	{fmt.Sprintf("%.6f", 1./limits.LeastSampleParts), "SamplingPolicy.trace_sample_ratio UpdateSamplingPolicyRequest.trace_sample_ratio"},
 	// How sessions are distinguished, in package reads.
-	{"15 seconds", "SessionReplay.active_time_ms"},
-	{"5 seconds", "SessionReplaySummary.tags"},
-	{"30 seconds", "SessionReplaySummary.tags"},
+	{limits.Lasts(limits.SessionPause), "SessionReplay.active_time_ms"},
+	{limits.Lasts(limits.SessionBounce), "SessionReplaySummary.tags"},
+	{limits.Lasts(limits.SessionGlance), "SessionReplaySummary.tags"},
 	// 2^53: JSON has no larger integers.
 	{"2", "WidgetTable.rows"},
 	{"53", "WidgetTable.rows"},

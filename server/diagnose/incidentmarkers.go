@@ -4,18 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/wording"
-)
-
-const (
-	// markedBefore is the longest time between a marker and the incident that it may have caused.
-	markedBefore = 20 * time.Minute
-	// markedAfter is the longest time by which a marker may come late: pipelines report when they have finished.
-	markedAfter = 4 * time.Minute
 )
 
 // incidentMarkers reads the markers around an incident: those of its services, and those for all services. Incidents are found in
@@ -23,7 +15,7 @@ const (
 func (e *Engine) incidentMarkers(ctx context.Context, i *incident) error {
 	most := int32(limits.LargestPage)
 	list, err := e.read.Markers.ListMarkers(ctx, &svcv2.ListMarkersRequest{
-		StartTime: Period{i.window.Start.Add(-markedBefore), i.window.End}.start(), EndTime: i.window.end(), Limit: &most,
+		StartTime: Period{i.window.Start.Add(-limits.MarkerBefore), i.window.End}.start(), EndTime: i.window.end(), Limit: &most,
 		DeploymentEnvironment: i.environment,
 	})
 	if err != nil {
@@ -39,10 +31,10 @@ func (e *Engine) incidentMarkers(ctx context.Context, i *incident) error {
 // marker is the event nearest to the begin of the incident. One that names the service of the cause is likelier than one for all.
 func (i *incident) marker() finding {
 	var best finding
-	nearest := markedBefore + 1
+	nearest := limits.MarkerBefore + 1
 	for _, m := range i.markers {
 		away := i.window.Start.Sub(m.GetOccurredAt().AsTime())
-		if m.GetKind() == "note" || away > markedBefore || away < -markedAfter {
+		if m.GetKind() == "note" || away > limits.MarkerBefore || away < -limits.MarkerAfter {
 			continue
 		}
 		f := finding{kind: "marker", target: m.GetId(), confidence: 0.64}

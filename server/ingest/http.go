@@ -73,12 +73,12 @@ func (g *Gateway) route(endpoints map[string]endpoint) http.Handler {
 func (g *Gateway) HTTPServer() *http.Server {
 	return &http.Server{
 		Handler:           g.HTTPHandler(),
-		ReadHeaderTimeout: 10 * time.Second,
+		ReadHeaderTimeout: limits.HeaderTime,
 		// The handler itself ends slow bodies and still answers. This limit only ends connections whose client does not read the
 		// answer.
 		WriteTimeout:   g.limits.Request + 15*time.Second,
-		IdleTimeout:    3 * time.Minute,
-		MaxHeaderBytes: 64 << 10,
+		IdleTimeout:    limits.IngestIdle,
+		MaxHeaderBytes: limits.HeaderBytes,
 		ErrorLog:       slog.NewLogLogger(g.logger.Handler(), slog.LevelDebug),
 	}
 }

@@ -10,13 +10,11 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
 const (
-	// maxKeyLength bounds the text that is hashed and looked up.
-	maxKeyLength = 256
-
 	keyHeader = "x-svc-ingest-key"
 	bearer    = "Bearer "
 )
@@ -91,7 +89,7 @@ func malformedKey(secret string) string {
 			"the word stands once."
 	case strings.HasPrefix(secret, auth.PrefixAPIKey):
 		return "This is an API key, which cannot send telemetry. Use an ingest key: it begins with " + auth.IngestKeyPrefixes + "."
-	case len(secret) > maxKeyLength,
+	case len(secret) > limits.IngestKeyText,
 		!strings.HasPrefix(secret, auth.PrefixPublicKey) && !strings.HasPrefix(secret, auth.PrefixPrivateKey) &&
 			!strings.HasPrefix(secret, auth.PrefixCustomKey):
 		return "This is not an ingest key: one begins with " + auth.IngestKeyPrefixes + "."

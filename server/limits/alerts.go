@@ -18,6 +18,19 @@ const (
 	// statement reads.
 	AlertTogether = 60
 	AlertCells    = 32
+	// AlertHoldVolume, AlertHoldSampling and AlertHoldNoData are the longest times for which an incident is held because its samples
+	// collapsed, because their sampling changed, and because there is no data.
+	AlertHoldVolume   = 30 * time.Minute
+	AlertHoldSampling = 15 * time.Minute
+	AlertHoldNoData   = time.Hour
+	// AlertNoDataMemory is how long after its last data a group without data is a breach, for rules that alert on missing data.
+	AlertNoDataMemory = 24 * time.Hour
+	// An objective burns in a long window and in a short one, which together use up a share of the budget in percent: fast and steady burns
+	// are critical, slow and creeping ones are warnings. The pairs are those of the SRE workbook, "Alerting on SLOs".
+	AlertFastBurn, AlertFastBurnShort, AlertFastBurnShare             = time.Hour, 5 * time.Minute, 2
+	AlertSteadyBurn, AlertSteadyBurnShort, AlertSteadyBurnShare       = 6 * time.Hour, 30 * time.Minute, 5
+	AlertSlowBurn, AlertSlowBurnShort, AlertSlowBurnShare             = 24 * time.Hour, 2 * time.Hour, 10
+	AlertCreepingBurn, AlertCreepingBurnShort, AlertCreepingBurnShare = 3 * Day, 6 * time.Hour, 10
 	// AlertSettle is how long after a minute its rules are evaluated. Organizations are spread over AlertSpread more.
 	AlertSettle = 20 * time.Second
 	AlertSpread = 10 * time.Second
@@ -83,6 +96,23 @@ func alerts() []Limit {
 		count("AlertBurnDays", AlertBurnDays, "The period of a service level objective is at most %s days long."),
 		count("DefaultAlertBurnDays", DefaultAlertBurnDays, "It is %s days long when a rule does not say more."),
 		count("DefaultAlertBurnBad", DefaultAlertBurnBad, "With fewer than %s failed requests nothing burns when a rule does not say how many."),
+		lasts("AlertHoldVolume", AlertHoldVolume, "An incident whose samples collapsed is held for at most %s."),
+		lasts("AlertHoldSampling", AlertHoldSampling, "An incident whose sampling changed is held for at most %s."),
+		lasts("AlertHoldNoData", AlertHoldNoData, "An incident without data is resolved after %s."),
+		lasts("AlertNoDataMemory", AlertNoDataMemory,
+			"A rule that alerts on missing data fires for groups whose last data is at most %s old."),
+		lasts("AlertFastBurn", AlertFastBurn, "A fast burn of an objective is seen in a window of %s."),
+		lasts("AlertFastBurnShort", AlertFastBurnShort, "Its short window is %s."),
+		count("AlertFastBurnShare", AlertFastBurnShare, "It uses up %s percent of the budget."),
+		lasts("AlertSteadyBurn", AlertSteadyBurn, "A steady burn is seen in a window of %s."),
+		lasts("AlertSteadyBurnShort", AlertSteadyBurnShort, "Its short window is %s."),
+		count("AlertSteadyBurnShare", AlertSteadyBurnShare, "It uses up %s percent of the budget."),
+		lasts("AlertSlowBurn", AlertSlowBurn, "A slow burn, which is a warning, is seen in a window of %s."),
+		lasts("AlertSlowBurnShort", AlertSlowBurnShort, "Its short window is %s."),
+		count("AlertSlowBurnShare", AlertSlowBurnShare, "It uses up %s percent of the budget."),
+		lasts("AlertCreepingBurn", AlertCreepingBurn, "A creeping burn, which is a warning, is seen in a window of %s."),
+		lasts("AlertCreepingBurnShort", AlertCreepingBurnShort, "Its short window is %s."),
+		count("AlertCreepingBurnShare", AlertCreepingBurnShare, "It uses up %s percent of the budget."),
 		lasts("AlertBaseline", AlertBaseline, "A baseline looks back %s."),
 		count("AlertBaselineHours", AlertBaselineHours, "A baseline needs %s hours with data."),
 		count("AlertBaselines", AlertBaselines, "A server remembers the past of at most %s groups for an hour."),

@@ -16,6 +16,8 @@ const (
 	FollowBack = 5 * time.Second
 	// BridgeRequests is for the requests of one agent that svc mcp forwards at once.
 	BridgeRequests = 16
+	// BridgeMessage is the longest message that svc mcp forwards. The server has a bound of its own, which a setting changes.
+	BridgeMessage = 64 << 20
 	// BridgeWait is how long svc mcp tries to reach a server that does not answer, as while it restarts.
 	BridgeWait = 20 * time.Second
 	// CompletedNames is for the services that a shell offers.
@@ -40,6 +42,7 @@ func commandLine() []Limit {
 		lasts("FollowLate", FollowLate, "svc logs --follow shows a log record that arrives up to %s late."),
 		lasts("FollowBack", FollowBack, "svc logs --follow begins %s before now."),
 		count("BridgeRequests", BridgeRequests, "svc mcp forwards %s requests at once."),
+		size("BridgeMessage", BridgeMessage, "svc mcp forwards messages of at most %s. The server may refuse shorter ones."),
 		lasts("BridgeWait", BridgeWait, "svc mcp tries for %s to reach a server that does not answer."),
 		count("CompletedNames", CompletedNames, "A shell completes the names of the %s busiest services."),
 		count("DemoRate", DemoRate, "svc demo sends at most %s requests of its shop a second."),

@@ -1,5 +1,7 @@
 package limits
 
+import "time"
+
 // Parts of a dashboard.
 const (
 	// DashboardDefinition is the size of a definition as it is stored.
@@ -30,6 +32,10 @@ const (
 	ListRows        = 200
 	// SharedWidgets is how many widgets one request of a share link reads.
 	SharedWidgets = 4
+	// SharedData is how long the data of a widget is kept for the readers of a share link, whose windows begin and end at its multiples.
+	// SharedReads is how many reads of one organization run at once for its share links.
+	SharedData  = 15 * time.Second
+	SharedReads = 3
 )
 
 func dashboards() []Limit {
@@ -54,6 +60,8 @@ func dashboards() []Limit {
 		characters("VariableValue", VariableValue, "A value of a variable has at most %s."),
 		count("DefaultListRows", DefaultListRows, "A list on a dashboard has %s rows when it does not say how many."),
 		count("ListRows", ListRows, "A list on a dashboard has at most %s rows."),
+		lasts("SharedData", SharedData, "Readers of a share link get data that is at most %s old."),
+		count("SharedReads", SharedReads, "At most %s widgets of an organization are read at once for its share links."),
 		count("SharedWidgets", SharedWidgets, "A request of a share link reads at most %s widgets."),
 	}
 }

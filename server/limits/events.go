@@ -28,6 +28,12 @@ const (
 	SessionStack  = 4000
 	// SessionLength is the longest session.
 	SessionLength = 24 * time.Hour
+	// SessionPause is the longest time between two events of a session that counts as active time.
+	SessionPause = 15 * time.Second
+	// A session that was seen for less than SessionBounce without a click is a bounce. One with a single page, few clicks and no error is a
+	// glance if it was seen for less than SessionGlance; a session of a page without a click that was seen longer is idle.
+	SessionBounce = 5 * time.Second
+	SessionGlance = 30 * time.Second
 	// RecordingPage is how many chunks of a recording one page holds.
 	RecordingPage = 40
 	// RecordingManifest is how many chunks the manifest of a recording lists.
@@ -63,6 +69,10 @@ func events() []Limit {
 		characters("SessionTarget", SessionTarget, "The text of the target of a click has at most %s. Longer ones are cut."),
 		characters("SessionStack", SessionStack, "The stack trace of an error in a session has at most %s. Longer ones are cut."),
 		lasts("SessionLength", SessionLength, "A session lasts at most %s."),
+		lasts("SessionPause", SessionPause, "A pause of up to %s between two events of a session counts as active time."),
+		lasts("SessionBounce", SessionBounce, "A session without a click that was seen for less than %s is a bounce."),
+		lasts("SessionGlance", SessionGlance,
+			"A session with one page that was seen for less than %s is a glance; without a click, a longer one is idle."),
 		count("RecordingPage", RecordingPage, "A page of a recording has at most %s chunks."),
 		count("RecordingManifest", RecordingManifest, "The manifest of a recording lists at most %s chunks."),
 		size("RecordingPayload", RecordingPayload, "A page of a recording always holds chunks of %s."),

@@ -28,6 +28,14 @@ const (
 	// body is complete.
 	IngestRequests = 1000
 	IngestTime     = 30 * time.Second
+	// IngestIdle is how long a connection stays open without a request.
+	IngestIdle = 3 * time.Minute
+	// IngestKeyText is the longest text that is looked up as an ingest key, in bytes.
+	IngestKeyText = 256
+	// LeastSampleParts is the largest number of traces of which a sample keeps one.
+	LeastSampleParts = 1_000_000
+	// PlanRead is how often a node reads the sums that count against plans.
+	PlanRead = 15 * time.Second
 	// LargeBody is the size after decompression from which bodies are decoded one at a time. At most LargeBodiesWaiting of them
 	// may wait, and at most LargeBodiesOfOrganization with the public keys of one organization, and as many with its other
 	// keys.
@@ -42,6 +50,8 @@ const (
 	Queue = 16 << 30
 	// QueueOfOrganization holds only while it is less than a quarter of the queue.
 	QueueOfOrganization = 1 << 30
+	// QueueEighths of the queue may be in use before every exporter has to wait.
+	QueueEighths = 7
 	// QueueWaiting bounds the requests, with their decoded form, that wait for the disk.
 	QueueWaiting = 64 << 20
 
@@ -71,6 +81,10 @@ func ingest() []Limit {
 		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress with its public keys, and as many "+
 			"with its other keys."),
 		lasts("IngestTime", IngestTime, "An ingest request takes at most %s."),
+		lasts("IngestIdle", IngestIdle, "A connection to the ingest port is closed after %s without a request."),
+		size("IngestKeyText", IngestKeyText, "A text of more than %s is no ingest key."),
+		count("LeastSampleParts", LeastSampleParts, "A sample keeps at least one of %s traces."),
+		lasts("PlanRead", PlanRead, "A node reads the sums that count against plans every %s."),
 		size("LargeBody", LargeBody, "Ingest requests of %s and more after decompression are decoded one at a time."),
 		count("LargeBodiesWaiting", LargeBodiesWaiting, "At most %s such large requests wait for their turn."),
 		count("LargeBodiesOfOrganization", LargeBodiesOfOrganization,
@@ -79,6 +93,7 @@ func ingest() []Limit {
 		size("Queue", Queue, "The durable queue holds %s.").set("queue-max-bytes"),
 		size("QueueOfOrganization", QueueOfOrganization,
 			"One organization may have %s in the queue, or a quarter of the queue when that is less.").set("queue-max-bytes-per-org"),
+		count("QueueEighths", QueueEighths, "When %s eighths of the queue are in use, every exporter waits."),
 		size("QueueWaiting", QueueWaiting, "Requests of %s in all, counted with their decoded form, may wait for the disk."),
 		lasts("LaneAge", LaneAge, "When telemetry waits in the queue for more than %s, the organization with most of the bytes is stored "+
 			"beside the others."),

@@ -14,12 +14,18 @@ const (
 	OAuthBody     = 32 << 10
 	OAuthDocument = 5 << 10
 
+	// HeaderBytes bounds the header of a request.
+	HeaderBytes = 64 << 10
 	// HeaderTime bounds the time for the header of a request, and APIBodyTime that for the body of a request to the API. The latter
 	// grows by a second with each 64 KiB that arrive. APIAnswerTime bounds the time in which the caller must read each part of an
 	// answer.
 	HeaderTime    = 10 * time.Second
 	APIBodyTime   = 20 * time.Second
 	APIAnswerTime = 20 * time.Second
+	// ConnectionIdle is how long a connection of the API stays open without a request, StreamsOfConnection how many requests one connection
+	// over HTTP/2 may have at once.
+	ConnectionIdle      = 2 * time.Minute
+	StreamsOfConnection = 100
 	// Connections bounds the open connections of a port, ConnectionsOfAddress those of one address to the API port.
 	Connections          = 20_000
 	ConnectionsOfAddress = 1000
@@ -68,9 +74,12 @@ func requests() []Limit {
 			"decompression.").set("grpc-max-message-bytes"),
 		size("OAuthBody", OAuthBody, "A body of an OAuth request is at most %s."),
 		size("OAuthDocument", OAuthDocument, "The metadata of an OAuth client takes at most %s."),
+		size("HeaderBytes", HeaderBytes, "The header of a request has at most %s."),
 		lasts("HeaderTime", HeaderTime, "The header of a request arrives within %s."),
 		lasts("APIBodyTime", APIBodyTime, "The body of a request to the API arrives within %s, and 1 second more for each 64 KiB."),
 		lasts("APIAnswerTime", APIAnswerTime, "A caller of the API takes each 256 KiB of an answer within %s."),
+		lasts("ConnectionIdle", ConnectionIdle, "A connection to the API is closed after %s without a request."),
+		count("StreamsOfConnection", StreamsOfConnection, "One connection over HTTP/2 has at most %s requests at once."),
 		count("Connections", Connections, "A port has at most %s open connections, or a quarter of the files that the process may open."),
 		count("ConnectionsOfAddress", ConnectionsOfAddress, "One address has at most %s open connections to the API port."),
 		size("AnswerRows", AnswerRows, "A page of log records ends early when its records take %s. A single record may be larger."),

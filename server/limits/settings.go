@@ -4,8 +4,10 @@ package limits
 // characters, as the contract counts them.
 const (
 	// NameLength is for names, and for filters by a name or an id of a resource.
-	NameLength        = 200
-	SlugLength        = 48
+	NameLength = 200
+	SlugLength = 48
+	// AvatarURL is the longest URL of the picture of a person that is kept, in bytes.
+	AvatarURL         = 2048
 	DescriptionLength = 2000
 	EmailLength       = 320
 	// InvestigationTitle and InvestigationConclusion are for the texts of an investigation, FindingRequest is for the request of a finding as
@@ -44,6 +46,7 @@ const (
 func settings() []Limit {
 	return []Limit{
 		characters("NameLength", NameLength, "A name, or a filter by a name or an id of a resource, has at most %s."),
+		size("AvatarURL", AvatarURL, "The URL of the picture of a person is kept if it has at most %s."),
 		characters("SlugLength", SlugLength, "The slug of an organization has at most %s."),
 		characters("DescriptionLength", DescriptionLength, "A description has at most %s."),
 		characters("EmailLength", EmailLength, "An email address has at most %s."),

@@ -131,6 +131,12 @@ const (
 	// SourceLines and SourceText bound a file in an answer.
 	SourceLines = 400
 	SourceText  = 40_000
+	// SourceArchive is the size of the archive of a commit, SourceUnpacked that of its files. SourceSearched is the size of the largest file
+	// that is searched, SourceGenerated that of the largest one that a program wrote or that is vendored.
+	SourceArchive   = 512 << 20
+	SourceUnpacked  = 1 << 30
+	SourceSearched  = 1 << 20
+	SourceGenerated = 512 << 10
 	// SourceFileBytes is the size of the largest file that is read.
 	SourceFileBytes = 10 << 20
 	// SourceCommits and SourceChanges bound a comparison, SourcePatch and SourceText its patches.
@@ -218,6 +224,10 @@ func source() []Limit {
 		count("SourceSearchesAtOnce", SourceSearchesAtOnce, "A node runs at most %s searches in source code at once."),
 		count("SourceLines", SourceLines, "An answer has at most %s lines of a file."),
 		characters("SourceText", SourceText, "The lines of a file in an answer, and the patches of a comparison, have at most %s."),
+		size("SourceArchive", SourceArchive, "A commit is searched if its archive has at most %s."),
+		size("SourceUnpacked", SourceUnpacked, "A commit is searched if its files have at most %s in all."),
+		size("SourceSearched", SourceSearched, "Files of more than %s are left out of the search."),
+		size("SourceGenerated", SourceGenerated, "So are files of more than %s that a program wrote, or that are vendored."),
 		size("SourceFileBytes", SourceFileBytes, "A file that is read has at most %s."),
 		count("SourceCommits", SourceCommits, "A comparison returns at most %s commits."),
 		count("DefaultSourceCommits", DefaultSourceCommits, "A comparison returns %s commits if the request does not say how many."),

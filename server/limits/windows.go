@@ -52,6 +52,10 @@ const (
 	// ThinBaseline is in percent. If the time before a window has data for less than this share of the time for which the window has
 	// data, nothing counts as new or as changed.
 	ThinBaseline = 10
+	// MarkerBefore and MarkerAfter are how long before the start of an incident, and after it, a marker may be that belongs to it.
+	// Pipelines report a deployment when they have finished.
+	MarkerBefore = 20 * time.Minute
+	MarkerAfter  = 4 * time.Minute
 	// DefaultToolWindow is the window of an MCP tool when a call does not say when it starts. DefaultProductToolWindow is that of the
 	// tools about product events, DefaultAgentToolWindow that of the tools about agents.
 	DefaultToolWindow        = 6 * time.Hour
@@ -104,6 +108,8 @@ func windows() []Limit {
 			"sets no time."),
 		count("ThinBaseline", ThinBaseline, "Nothing counts as new or as changed when the time before has data for less than %s percent of the "+
 			"time for which the window has data."),
+		lasts("MarkerBefore", MarkerBefore, "An incident shows the markers of the %s before its start."),
+		lasts("MarkerAfter", MarkerAfter, "It also shows those of the %s after its start."),
 		lasts("DefaultToolWindow", DefaultToolWindow, "An MCP tool reads %s when a call does not say when the window starts."),
 		lasts(
 			"DefaultProductToolWindow",

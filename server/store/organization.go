@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/membership"
 	"github.com/svc-observability/svc/ent/organization"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 )
@@ -173,8 +174,7 @@ func slugOf(name string) string {
 	if slug == "" {
 		return "organization"
 	}
-	const longest = 48
-	return strings.Trim(slug[:min(len(slug), longest)], "-")
+	return strings.Trim(slug[:min(len(slug), limits.SlugLength)], "-")
 }
 
 // GetOrganization returns the organization.

@@ -24,7 +24,7 @@ type SamplingPolicy struct {
 }
 
 // MinSampleRatio is the smallest ratio. A smaller ratio is raised to it.
-const MinSampleRatio = 1e-6
+const MinSampleRatio = 1. / limits.LeastSampleParts
 
 const maxSlowMS = int64(limits.SlowSpan / time.Millisecond)
 

@@ -1,5 +1,7 @@
 package otlp
 
+import "github.com/svc-observability/svc/server/limits"
+
 // MappingContext says where a mapping finds its source.
 type MappingContext uint8
 
@@ -35,7 +37,7 @@ type Sampling struct {
 }
 
 // MinSampleRatio is the lowest share that Sampling.Ratio can ask for.
-const MinSampleRatio = 1e-6
+const MinSampleRatio = 1. / limits.LeastSampleParts
 
 // Enabled reports whether the policy can drop a span at all.
 func (s Sampling) Enabled() bool { return s.Ratio > 0 && s.Ratio < 1 }

@@ -96,7 +96,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.MaxBytesPerOwner = min(DefaultMaxBytesPerOwner, c.MaxBytes/4)
 	}
 	if c.HighWaterBytes == 0 {
-		c.HighWaterBytes = c.MaxBytes / 8 * 7
+		c.HighWaterBytes = c.MaxBytes / 8 * limits.QueueEighths
 	}
 	if c.MaxWaitingBytes <= 0 {
 		c.MaxWaitingBytes = DefaultMaxWaitingBytes

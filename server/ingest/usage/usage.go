@@ -20,6 +20,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -180,7 +181,7 @@ func (c Config) withDefaults() Config {
 		value time.Duration
 	}{
 		{&c.FlushEvery, time.Second},
-		{&c.ReadEvery, 15 * time.Second},
+		{&c.ReadEvery, limits.PlanRead},
 		{&c.CallTimeout, 10 * time.Second},
 		{&c.FirstWait, 500 * time.Millisecond},
 	} {

@@ -230,7 +230,7 @@ func kindOf(content []byte) string {
 	return source.KindText
 }
 
-// The largest page of a list, and the files after which GitHub leaves out the rest of a comparison.
+// pageSize is the largest page of a list. GitHub leaves out the files of a comparison after the first comparedMost.
 const (
 	pageSize     = 100
 	comparedMost = 300

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/source"
 )
 
@@ -155,12 +156,9 @@ func neutral(list []commit) (out []source.Commit) {
 	return out
 }
 
-// comparedMost bounds the files of a commit or comparison, as at GitHub.
-const comparedMost = 300
-
 // Changes implements source.Host.
 func (h *host) Changes(ctx context.Context, repo, sha string) (out []source.FileChange, err error) {
-	for page := 1; len(out) < comparedMost; page++ {
+	for page := 1; len(out) < limits.SourceChanges; page++ {
 		var list []diff
 		query := url.Values{"per_page": {strconv.Itoa(pageSize)}, "page": {strconv.Itoa(page)}}
 		res, err := h.get(ctx, query, "", &list, h.in(repo, "repository", "commits", sha, "diff")...)
@@ -174,7 +172,7 @@ func (h *host) Changes(ctx context.Context, repo, sha string) (out []source.File
 			return out, nil
 		}
 	}
-	return out[:comparedMost], nil
+	return out[:limits.SourceChanges], nil
 }
 
 // hasNext reports whether a list has another page. Lists of which GitLab does not count the pages have a link alone.
@@ -222,8 +220,8 @@ func (h *host) Compare(ctx context.Context, repo, base, head string, commits int
 		slices.Reverse(list)
 	}
 	out.Commits = neutral(list[:min(len(list), commits)])
-	out.Truncated = c.Timeout || len(c.Diffs) >= comparedMost || out.Ahead > len(out.Commits)
-	for _, d := range c.Diffs[:min(len(c.Diffs), comparedMost)] {
+	out.Truncated = c.Timeout || len(c.Diffs) >= limits.SourceChanges || out.Ahead > len(out.Commits)
+	for _, d := range c.Diffs[:min(len(c.Diffs), limits.SourceChanges)] {
 		out.Files = append(out.Files, d.neutral())
 		out.Truncated = out.Truncated || d.TooLarge || d.Collapsed
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
@@ -44,7 +45,7 @@ func TestActivityIsOfTheDuration(t *testing.T) {
 		}
 		slices.Sort(times)
 		for n := range times[1:] {
-			if gap := times[n+1] - times[n]; gap <= float64(reads.Pause.Milliseconds()) {
+			if gap := times[n+1] - times[n]; gap <= float64(limits.SessionPause.Milliseconds()) {
 				active[id] += gap
 			}
 		}

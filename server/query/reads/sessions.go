@@ -12,9 +12,6 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// Pause is the longest time between two events that counts as active time.
-const Pause = 15 * time.Second
-
 // SessionFilters are conditions on a session. All of them must hold.
 type SessionFilters struct {
 	ServiceName, BrowserName, Country, DeviceType, UserID, GroupName, VisitorID *string
@@ -86,19 +83,19 @@ const sessionColumns = `SessionId, StartTime, EndTime, LastActivityAt, Duration,
 
 // derivedColumns compute columns that the stored row does not have: the session's duration, how long it was seen, and the kind of
 // visit. A visit is of the first of five kinds that fits.
-const derivedColumns = `multiIf(DurationMs > 0, toFloat64(DurationMs), EndTime >= StartTime,
+var derivedColumns = fmt.Sprintf(`multiIf(DurationMs > 0, toFloat64(DurationMs), EndTime >= StartTime,
             (toUnixTimestamp64Nano(EndTime) - toUnixTimestamp64Nano(StartTime)) / 1e6, -1.) AS Duration,
         multiIf(Duration >= 0, Duration, LastActivityAt >= StartTime,
             (toUnixTimestamp64Nano(LastActivityAt) - toUnixTimestamp64Nano(StartTime)) / 1e6, -1.) AS Seen,
         arrayConcat(
             [multiIf(
                 match(UserAgent, '(?i)(^|[^u])bot|crawl|spider|slurp|headless|lighthouse|phantomjs|pingdom'), 'bot',
-                Seen >= 0 AND Seen < 5000 AND ClickCount = 0, 'bounce',
-                PageViews <= 1 AND ClickCount = 0 AND Seen >= 30000, 'idle',
-                PageViews <= 1 AND ClickCount <= 2 AND ErrorCount = 0 AND Seen >= 0 AND Seen < 30000, 'glance',
+                Seen >= 0 AND Seen < %[1]d AND ClickCount = 0, 'bounce',
+                PageViews <= 1 AND ClickCount = 0 AND Seen >= %[2]d, 'idle',
+                PageViews <= 1 AND ClickCount <= 2 AND ErrorCount = 0 AND Seen >= 0 AND Seen < %[2]d, 'glance',
                 'engaged')],
             if(UserId != '', ['signed_in'], []),
-            if(VisitorIsNew, ['new_visitor'], [])) AS Tags`
+            if(VisitorIsNew, ['new_visitor'], [])) AS Tags`, limits.SessionBounce.Milliseconds(), limits.SessionGlance.Milliseconds())
 
 // activityColumns need Duration and EventTimes, the times of a session's events in nanoseconds. The session's start counts as an
 // event too, and so does its end once it is known. Active and idle time then add up to the duration. An event before the start or
@@ -106,7 +103,7 @@ const derivedColumns = `multiIf(DurationMs > 0, toFloat64(DurationMs), EndTime >
 var activityColumns = fmt.Sprintf(`arrayMap(at -> greatest((at - toUnixTimestamp64Nano(StartTime)) / 1e6, if(Duration >= 0, 0., -inf)), EventTimes) AS Offsets,
         arrayDifference(arraySort(if(Duration >= 0, arrayConcat(arrayMap(at -> least(at, Duration), Offsets), [0., Duration]), arrayConcat(Offsets, [0.])))) AS Gaps,
         round(arraySum(arrayFilter(gap -> gap <= %[1]d, Gaps)), 6) AS ActiveMs,
-        abs(round(if(Duration >= 0, Duration - ActiveMs, arraySum(arrayFilter(gap -> gap > %[1]d, Gaps))), 6)) AS IdleMs`, Pause.Milliseconds())
+        abs(round(if(Duration >= 0, Duration - ActiveMs, arraySum(arrayFilter(gap -> gap > %[1]d, Gaps))), 6)) AS IdleMs`, limits.SessionPause.Milliseconds())
 
 // sessions prints a subquery of the matching sessions that began in a window, with all columns and the derived ones. It merges
 // versions before it filters, because a lower version may match where the highest does not.

@@ -12,6 +12,8 @@ package pack
 import (
 	"errors"
 	"fmt"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 var (
@@ -141,8 +143,8 @@ const (
 // DefaultLimits fit a node that builds two packs at a time in 128 MiB.
 func DefaultLimits() Limits {
 	return Limits{
-		ArchiveBytes: 512 << 20, UnpackedBytes: 1 << 30, TextBytes: 256 << 20, Ratio: 250, Entries: 100_000,
-		FileBytes: 1 << 20, GeneratedBytes: 512 << 10, VendoredBytes: 64 << 20,
+		ArchiveBytes: limits.SourceArchive, UnpackedBytes: limits.SourceUnpacked, TextBytes: 256 << 20, Ratio: 250, Entries: 100_000,
+		FileBytes: limits.SourceSearched, GeneratedBytes: limits.SourceGenerated, VendoredBytes: 64 << 20,
 	}
 }
 

@@ -48,7 +48,7 @@ type Public struct {
 // NewPublic returns the service.
 func NewPublic(cfg PublicConfig) *Public {
 	return &Public{
-		cfg: cfg, reads: newPublicReads[*svcv2.WidgetData](publicFor, 0),
+		cfg: cfg, reads: newPublicReads[*svcv2.WidgetData](limits.SharedData, 0),
 		charts: newPublicReads[*svcv2.ChartPicture](limits.ChartKept, chartFailed),
 	}
 }

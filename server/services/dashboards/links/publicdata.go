@@ -25,15 +25,9 @@ import (
 )
 
 const (
-	// publicSnap rounds down the ends of public windows, so that simultaneous readers read the same window.
-	publicSnap = 15 * time.Second
-	// publicFor is how long the data of a widget is kept for further readers.
-	publicFor = 15 * time.Second
 	// publicEntries bounds the kept results. publicAtOnce bounds the reads of all links that run at once.
 	publicEntries = 512
 	publicAtOnce  = 4
-	// publicEach bounds those of one organization, so that its slow reads do not stop the links of all others.
-	publicEach = 3
 	// chartFailed is how long the failure of a chart is kept. A chat service asks for a picture several times in a row.
 	chartFailed = time.Minute
 )
@@ -58,7 +52,7 @@ type publicResult[V any] struct {
 func newPublicReads[V any](keep, keepFailed time.Duration) *publicReads[V] {
 	return &publicReads[V]{
 		kept: cache.New[string, publicResult[V]](publicEntries, time.Now), keep: keep, keepFailed: keepFailed,
-		slots: make(chan struct{}, publicAtOnce), each: read.NewOrgSlots(publicEach),
+		slots: make(chan struct{}, publicAtOnce), each: read.NewOrgSlots(limits.SharedReads),
 	}
 }
 
@@ -173,14 +167,14 @@ func publicWindow(r *svcv2.ShareTimeRange, now time.Time) (*svcv2.TimeRange, err
 	if !start.IsValid() || !end.IsValid() || start.AsTime().Year() < 1970 || end.AsTime().After(now.Add(limits.ClockAhead)) {
 		return nil, refuse("time_range", "must be between 1970 and tomorrow.")
 	}
-	from, to := start.AsTime().Truncate(publicSnap), end.AsTime().Truncate(publicSnap)
+	from, to := start.AsTime().Truncate(limits.SharedData), end.AsTime().Truncate(limits.SharedData)
 	switch {
 	case !end.AsTime().After(start.AsTime()):
 		return nil, refuse("time_range.end_time", "must be after start_time.")
 	case end.AsTime().Sub(start.AsTime()) > limits.TimeseriesWindow:
 		return nil, refuse("time_range.start_time", "must be at most "+limits.Days(limits.TimeseriesWindow)+" before end_time.")
 	case !to.After(from):
-		to = from.Add(publicSnap)
+		to = from.Add(limits.SharedData)
 	case to.Sub(from) > limits.TimeseriesWindow:
 		from = to.Add(-limits.TimeseriesWindow)
 	}

@@ -13,6 +13,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 func keyOf(text string) string { return text }
@@ -20,7 +21,7 @@ func keyOf(text string) string { return text }
 // TestPublicReads checks that simultaneous equal reads run once, that different reads wait for each other, and that failures are
 // not kept. A reader who leaves does not affect the others.
 func TestPublicReads(t *testing.T) {
-	p := newPublicReads[*svcv2.WidgetData](publicFor, 0)
+	p := newPublicReads[*svcv2.WidgetData](limits.SharedData, 0)
 	var reads, running, most atomic.Int32
 	release := make(chan struct{})
 	read := func(context.Context) (*svcv2.WidgetData, error) {
@@ -53,12 +54,12 @@ func TestPublicReads(t *testing.T) {
 	for _, key := range []string{"b", "c", "d", "e", "f", "g", "h", "i"} {
 		wg.Go(func() { _, _ = p.get(t.Context(), "org_a", keyOf(key), read) })
 	}
-	for running.Load() < publicEach {
+	for running.Load() < limits.SharedReads {
 		time.Sleep(time.Millisecond)
 	}
 	close(release)
 	wg.Wait()
-	if reads.Load() != 9 || most.Load() != publicEach {
+	if reads.Load() != 9 || most.Load() != limits.SharedReads {
 		t.Errorf("%d reads, %d at once", reads.Load(), most.Load())
 	}
 	fails := 0
@@ -113,7 +114,7 @@ func TestPublicWindow(t *testing.T) {
 
 // TestPublicReadsEach: the reads of one organization leave a slot to the others.
 func TestPublicReadsEach(t *testing.T) {
-	p := newPublicReads[int](publicFor, 0)
+	p := newPublicReads[int](limits.SharedData, 0)
 	stop, begun := make(chan struct{}), make(chan struct{}, publicAtOnce+1)
 	var wg sync.WaitGroup
 	for i := range publicAtOnce + 1 {
@@ -125,7 +126,7 @@ func TestPublicReadsEach(t *testing.T) {
 			})
 		})
 	}
-	for range publicEach {
+	for range limits.SharedReads {
 		<-begun
 	}
 	if got, err := p.get(t.Context(), "org_b", "b", func(context.Context) (int, error) { return 7, nil }); got != 7 || err != nil {
