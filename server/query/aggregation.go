@@ -66,26 +66,32 @@ func (a Aggregation) countLike() bool {
 	}
 }
 
-// Aggregations lists the names that ParseAggregation reads for a source. The last ones are for a field that the query names.
+func quantileNames() []string { return []string{"p50", "p75", "p90", "p95", "p99"} }
+
+// AggregationsOfField lists the aggregations of a field that the query names.
+func AggregationsOfField() []string {
+	return slices.Concat([]string{"sum", "avg", "min", "max"}, quantileNames(), []string{"count_distinct"})
+}
+
+// Aggregations lists the names that ParseAggregation reads for a source. Those of AggregationsOfField come last.
 func Aggregations(s Source) []string {
-	quantiles := []string{"p50", "p75", "p90", "p95", "p99"}
 	var own []string
 	switch s {
 	case Traces:
 		own = []string{"count", "rate", "error_count", "error_rate", "apdex", "avg_duration", "min_duration", "max_duration"}
-		for _, q := range quantiles {
+		for _, q := range quantileNames() {
 			own = append(own, q+"_duration")
 		}
 	case Logs:
 		own = []string{"count", "rate", "error_count", "error_rate"}
 	case Metrics:
-		return append([]string{"avg", "sum", "min", "max", "count", "rate", "increase"}, quantiles...)
+		return append([]string{"avg", "sum", "min", "max", "count", "rate", "increase"}, quantileNames()...)
 	case ProductEvents:
 		own = []string{"count", "rate", "sessions", "persons", "users", "visitors"}
 	default:
 		return nil
 	}
-	return slices.Concat(own, []string{"sum", "avg", "min", "max"}, quantiles, []string{"count_distinct"})
+	return append(own, AggregationsOfField()...)
 }
 
 // ParseAggregation reads the name of an aggregation. value is the numeric field for aggregations that need one

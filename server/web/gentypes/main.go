@@ -1,5 +1,5 @@
 // Command gentypes writes what the web application takes from the contract, into server/web/ui/src/gen: api.ts has the types of the calls,
-// as Connect sends them in JSON; limits.ts has the bounds that the sources name.
+// as Connect sends them in JSON; limits.ts has the bounds that the sources name; choices.ts has the aggregations of the query language.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for name, text := range map[string][]byte{"api.ts": source(c.Methods()), "limits.ts": bounds} {
+	for name, text := range map[string][]byte{"api.ts": source(c.Methods()), "limits.ts": bounds, "choices.ts": aggregations()} {
 		if err := os.WriteFile(filepath.Join(sources, "gen", name), text, 0o600); err != nil {
 			log.Fatal(err)
 		}

@@ -1,8 +1,9 @@
 import { useId } from "react";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { QueryDraft } from "../../gen/api";
+import { aggregations, aggregationsOfField } from "../../gen/choices";
 import { errorOf, Field } from "../../parts/form";
-import { aggregations, blank, type Builder, builderOf, valued } from "./draft";
+import { blank, type Builder, builderOf } from "./draft";
 import type { Part } from "./what";
 
 const sources = { traces: "Traces", logs: "Logs", metrics: "Metrics", product_events: "Product events" } as const;
@@ -137,7 +138,7 @@ function Query({ q, set, error }: { q: QueryDraft; set: (patch: Partial<QueryDra
             </select>
           )}
         </Field>
-        {source !== "metrics" && valued.has(q.aggregation ?? "") && (
+        {source !== "metrics" && aggregationsOfField.has(q.aggregation ?? "") && (
           <Field label="of the field" error={error("value_field")}>
             {(c) => (
               <input

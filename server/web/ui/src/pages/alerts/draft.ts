@@ -127,30 +127,6 @@ export function blank(i: number): QueryDraft {
   return { id: "abcd"[i] ?? "z", name: "ABCD"[i] ?? "Z", dataSource: "logs", aggregation: "count", whereClause: "" };
 }
 
-/** aggregations are those that a source has. Those of `valued` need a field. */
-export const aggregations: Record<NonNullable<QueryDraft["dataSource"]>, string[]> = {
-  traces: [
-    "count",
-    "rate",
-    "error_count",
-    "error_rate",
-    "avg_duration",
-    "p50_duration",
-    "p95_duration",
-    "p99_duration",
-    "apdex",
-    "sum",
-    "avg",
-    "max",
-    "p95",
-    "count_distinct",
-  ],
-  logs: ["count", "rate", "error_count", "error_rate", "sum", "avg", "max", "p95", "count_distinct"],
-  metrics: ["avg", "sum", "min", "max", "count", "rate", "increase", "p50", "p95", "p99"],
-  product_events: ["count", "rate", "sessions", "persons", "users", "visitors", "sum", "avg", "count_distinct"],
-};
-export const valued = new Set(["sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct"]);
-
 export const fresh: Draft = {
   name: "",
   enabled: true,

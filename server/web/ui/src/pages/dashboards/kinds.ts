@@ -1,10 +1,5 @@
-import type {
-  QueryDraft,
-  QueryMetricsTimeseriesRequest,
-  QueryProductEventTimeseriesRequest,
-  Widget,
-  WidgetDataSource,
-} from "../../gen/api";
+import type { QueryDraft, Widget, WidgetDataSource } from "../../gen/api";
+import { aggregations, aggregationsOfField } from "../../gen/choices";
 import { isOneOf, keysOf } from "../../parts/choices";
 
 /** The forms of a widget, as a person chooses them. */
@@ -27,57 +22,11 @@ export const kinds = [
   { id: "markdown", name: "Text" },
 ] as const;
 
-export const aggregations: Record<NonNullable<QueryDraft["dataSource"]>, string[]> = {
-  traces: [
-    "count",
-    "rate",
-    "error_rate",
-    "error_count",
-    "p50_duration",
-    "p75_duration",
-    "p90_duration",
-    "p95_duration",
-    "p99_duration",
-    "avg_duration",
-    "max_duration",
-    "min_duration",
-    "apdex",
-    "count_distinct",
-    "sum",
-    "avg",
-    "min",
-    "max",
-    "p50",
-    "p95",
-    "p99",
-  ],
-  logs: ["count", "rate", "error_count", "error_rate"],
-  metrics: keysOf<NonNullable<QueryMetricsTimeseriesRequest["aggregation"]>>({
-    avg: 1,
-    sum: 1,
-    min: 1,
-    max: 1,
-    count: 1,
-    rate: 1,
-    increase: 1,
-    p50: 1,
-    p75: 1,
-    p90: 1,
-    p95: 1,
-    p99: 1,
-  }),
-  product_events: keysOf<NonNullable<QueryProductEventTimeseriesRequest["aggregation"]>>({
-    count: 1,
-    rate: 1,
-    sessions: 1,
-    persons: 1,
-    users: 1,
-    visitors: 1,
-  }),
-};
-
-/** The aggregations of the value of a field. */
-export const ofField = new Set(["sum", "avg", "min", "max", "p50", "p75", "p90", "p95", "p99", "count_distinct"]);
+/** aggregationsOf are those that a query of a dashboard offers. Only queries of traces can name a field. */
+export function aggregationsOf(source: NonNullable<QueryDraft["dataSource"]>): string[] {
+  const all = aggregations[source];
+  return source === "logs" || source === "product_events" ? all.filter((a) => !aggregationsOfField.has(a)) : all;
+}
 
 export function draftOf(name: string, more: Partial<QueryDraft> = {}): QueryDraft {
   const groupBy = more.groupBy ?? [];

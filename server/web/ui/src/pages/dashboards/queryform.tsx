@@ -1,12 +1,13 @@
 import { useState } from "react";
 import { times, useCall, useFrame } from "../../frame/session";
 import type { DashboardVariable, QueryDraft, QueryFormula, Widget } from "../../gen/api";
+import { aggregationsOfField } from "../../gen/choices";
 import { DashboardText, DefaultListRows, GroupBy, ListRows, Queries } from "../../gen/limits";
 import { Field } from "../../parts/form";
 import { line } from "../../parts/format";
 import { atMost } from "../../parts/length";
 import { Many } from "../../parts/many";
-import { aggregations, draftOf, ofField, shapeOf } from "./kinds";
+import { aggregationsOf, draftOf, shapeOf } from "./kinds";
 
 type Put = (part: Partial<Widget>, kind?: string) => void;
 const sources: Array<[NonNullable<QueryDraft["dataSource"]>, string]> = [
@@ -182,7 +183,7 @@ function One({
         : []),
     ...(keys.data?.data ?? []).map((k) => `${k.scope === "resource" ? "resource" : "attr"}.${k.key}`),
   ];
-  const known = aggregations[of];
+  const known = aggregationsOf(of);
   const clause = (part: Partial<QueryDraft>, on: keyof NonNullable<QueryDraft["addOns"]>, set: boolean, kind?: string): void =>
     onChange({ ...q, ...part, addOns: { ...q.addOns, [on]: set } }, kind);
   return (
@@ -203,7 +204,7 @@ function One({
                 onChange({
                   ...rest,
                   dataSource: next,
-                  aggregation: aggregations[next].includes(q.aggregation ?? "") ? (q.aggregation ?? "count") : aggregations[next][0]!,
+                  aggregation: aggregationsOf(next).includes(q.aggregation ?? "") ? (q.aggregation ?? "count") : aggregationsOf(next)[0]!,
                 });
               }}
             >
@@ -263,7 +264,7 @@ function One({
             )}
           </Field>
         )}
-        {of === "traces" && ofField.has(q.aggregation ?? "") && (
+        {of === "traces" && aggregationsOfField.has(q.aggregation ?? "") && (
           <Field label="Of field">
             {(c) => (
               <input
