@@ -14,11 +14,10 @@ import (
 // requests stop: that is also when this installation cannot.
 func (a *App) heartbeat(ctx context.Context, shard *work.Shard) {
 	// The operator chose the URL, so it may lead anywhere. Its path can hold a secret: no error shows it.
-	client := &http.Client{Timeout: limits.HeartbeatTimeout, CheckRedirect: func(*http.Request,
-		[]*http.Request,
-	) error {
-		return http.ErrUseLastResponse
-	}}
+	client := &http.Client{
+		Timeout:       limits.HeartbeatTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	work.Tick(ctx, shard, limits.HeartbeatEvery, 0, func(ctx context.Context, now time.Time) error {
 		late, err := a.store.LateAlerts(ctx, now.Add(-limits.SetupAlertDelay))
 		if err != nil {

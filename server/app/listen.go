@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"

@@ -43,9 +43,7 @@ func TestLengthsAreInCharacters(t *testing.T) {
 		"key in where": {"/v2/logs/timeseries", limits.FieldKey, func(letter string, n int) string {
 			return `{` + window + `,"aggregation":"count","where":"attributes.` + strings.Repeat(letter, n) + ` = x"}`
 		}},
-		"attribute key": {"/v2/logs/search", limits.FieldKey, func(letter string,
-			n int,
-		) string {
+		"attribute key": {"/v2/logs/search", limits.FieldKey, func(letter string, n int) string {
 			return attribute("attributes", strings.Repeat(letter, n), "x")
 		}},
 		"attribute value": {

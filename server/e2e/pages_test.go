@@ -32,11 +32,8 @@ func newVisitor(t *testing.T, base string) *visitor {
 		t.Fatal(err)
 	}
 	return &visitor{t: t, base: base, header: http.Header{}, http: http.Client{
-		Jar: jar, Transport: http.DefaultClient.Transport, CheckRedirect: func(*http.Request,
-			[]*http.Request,
-		) error {
-			return http.ErrUseLastResponse
-		},
+		Jar: jar, Transport: http.DefaultClient.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 

@@ -67,12 +67,8 @@ func TestOriginCountryAndAgent(t *testing.T) {
 			r.Header.Set(requestid.AgentHeader, strings.Repeat("a", 300))
 			var got principal.Origin
 			proxies := requestid.Proxies{Trusted: trusted, CountryHeader: test.header}
-			requestid.WithOrigin(proxies, http.HandlerFunc(func(_ http.ResponseWriter,
-				r *http.Request,
-			) {
-				got = principal.OriginFrom(r.Context())
-			})).
-				ServeHTTP(httptest.NewRecorder(), r)
+			kept := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = principal.OriginFrom(r.Context()) })
+			requestid.WithOrigin(proxies, kept).ServeHTTP(httptest.NewRecorder(), r)
 			if got.Country != test.want || got.Agent != strings.Repeat("a", 256) {
 				t.Errorf("country %q, want %q; agent %q", got.Country, test.want, got.Agent)
 			}

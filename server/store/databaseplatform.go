@@ -145,8 +145,8 @@ type PlatformEventFilter struct {
 }
 
 // ListPlatformEvents returns events, the newest first. Request one more than a page to learn whether there is another page.
-func (s *Store) ListPlatformEvents(ctx context.Context, org principal.OrgID, f PlatformEventFilter, offset,
-	limit int,
+func (s *Store) ListPlatformEvents(ctx context.Context, org principal.OrgID, f PlatformEventFilter,
+	offset, limit int,
 ) ([]PlatformEvent, error) {
 	where := []predicate.PlatformEvent{
 		platformevent.OrgID(string(org)), platformevent.ConnectionID(f.Connection),

@@ -47,8 +47,8 @@ type RepositoryFilter struct {
 }
 
 // ListSourceRepositories returns repositories by name. Request one more than a page to learn whether there is another page.
-func (s *Store) ListSourceRepositories(ctx context.Context, org principal.OrgID, f RepositoryFilter, offset,
-	limit int,
+func (s *Store) ListSourceRepositories(ctx context.Context, org principal.OrgID, f RepositoryFilter,
+	offset, limit int,
 ) ([]SourceRepository, error) {
 	where := []predicate.SourceRepository{sourcerepository.OrgID(string(org))}
 	if f.Connection != uuid.Nil {

@@ -55,8 +55,8 @@ func (a *App) Reaches(ctx context.Context, t Tokens, organization string) error 
 
 // Endpoints lists the endpoints with metrics of an account. branches are the names of branches by their ids. Labels that begin with two
 // underscores say how an endpoint is called, as Prometheus has it; the others become attributes of its points.
-func (a *App) Endpoints(ctx context.Context, c integrations.Connection, organization string, branches map[string]string, include,
-	exclude []string) (
+func (a *App) Endpoints(ctx context.Context, c integrations.Connection, organization string, branches map[string]string,
+	include, exclude []string) (
 	[]Endpoint, error,
 ) {
 	t, err := ReadTokens(c.Credentials)

@@ -153,12 +153,11 @@ func (a *listRulesArgs) matches(r *svcv2.AlertRule) bool {
 
 // newestRules reads the rules of the organization; more says that older ones exist.
 func newestRules(ctx context.Context, s *tool.Clients) (all []*svcv2.AlertRule, more bool, err error) {
-	return tool.Collect(ctx, nil, 0, limits.ToolRules, func(ctx context.Context, limit int32,
-		cursor *string,
-	) ([]*svcv2.AlertRule, *string, error) {
+	page := func(ctx context.Context, limit int32, cursor *string) ([]*svcv2.AlertRule, *string, error) {
 		res, err := s.AlertRules.ListAlertRules(ctx, &svcv2.ListAlertRulesRequest{Limit: &limit, Cursor: cursor})
 		return res.GetData(), tool.NextCursor(res), err
-	})
+	}
+	return tool.Collect(ctx, nil, 0, limits.ToolRules, page)
 }
 
 type ruleResult struct {
