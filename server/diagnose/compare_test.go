@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // shop has three services that all fail more than before. web failed most, and an error of web explains it.
@@ -21,6 +22,8 @@ type shop struct {
 	asked  []string
 	// parts is the number of sixtieths of the earlier period that have spans, counted from its end. 0 means all.
 	parts int
+	// since is the time of the first span. The zero time means that parts says it.
+	since time.Time
 	grows bool
 }
 
@@ -28,13 +31,20 @@ func (s *shop) readers() Readers {
 	return Readers{Services: s, ServiceMap: s, Errors: s, Logs: s, Query: s}
 }
 
-// QueryTimeseries has a span in each part of the current period, and in the last parts of the earlier one.
+// QueryTimeseries has a span in each second of the current period, and in the last parts of the earlier one.
 func (s *shop) QueryTimeseries(_ context.Context, req *svcv2.QueryTimeseriesRequest) (*svcv2.QueryTimeseriesResponse, error) {
-	from, length := req.GetStartTime().AsTime(), time.Duration(req.GetBucketSeconds())*time.Second
+	length := time.Duration(req.GetBucketSeconds()) * time.Second
+	since := now().Add(-time.Hour - time.Duration(s.history())*time.Minute)
+	if !s.since.IsZero() {
+		since = s.since
+	}
+	if req.GetEndTime().AsTime().Sub(req.GetStartTime().AsTime()) > limits.Buckets*length {
+		return nil, errors.New("too many buckets")
+	}
 	series := &svcv2.QuerySeries{}
-	for i := range coverageParts {
-		point := &svcv2.TelemetryPoint{Timestamp: timestamppb.New(from.Add(time.Duration(i) * length))}
-		if req.GetEndTime().AsTime().Equal(now()) || i >= coverageParts-s.history() {
+	for at := req.GetStartTime().AsTime().Truncate(length); at.Before(req.GetEndTime().AsTime()); at = at.Add(length) {
+		point := &svcv2.TelemetryPoint{Timestamp: timestamppb.New(at)}
+		if at.Add(length).After(since) {
 			point.Value = 1
 		}
 		series.Points = append(series.Points, point)
@@ -231,6 +241,21 @@ func TestComparisonIsWeighted(t *testing.T) {
 	for _, s := range got.GetServices() {
 		if s.GetPrevious().GetThroughput() != 4 || s.GetCurrent().GetThroughput() != 2 {
 			t.Errorf("%s: %v a second before, %v now: a rate is of the time with data", s.GetName(), s.GetPrevious(), s.GetCurrent())
+		}
+	}
+}
+
+// TestCoverageIsExact: a period begins to have data with its first span, to the second, however long the period is.
+func TestCoverageIsExact(t *testing.T) {
+	t.Parallel()
+	for _, length := range []time.Duration{time.Minute, time.Hour, 24*time.Hour + 10*time.Minute, 31 * 24 * time.Hour} {
+		for _, missing := range []time.Duration{0, 7 * time.Second, length / 3, length - 11*time.Second} {
+			p := Period{now().Add(-length - 250*time.Millisecond), now().Add(-250 * time.Millisecond)}
+			since := p.Start.Add(missing)
+			got, err := New((&shop{since: since}).readers()).coverage(t.Context(), p, nil)
+			if want := later(since.Truncate(time.Second), p.Start); err != nil || !got.Start.Equal(want) || !got.End.Equal(p.End) {
+				t.Errorf("%s, the first %s without spans: %s to %s (%v), want %s to %s", length, missing, got.Start, got.End, err, want, p.End)
+			}
 		}
 	}
 }

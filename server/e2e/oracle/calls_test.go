@@ -119,6 +119,10 @@ func (k *catalogAudit) comparePeriods(
 		if read == "compare_periods" {
 			spans, errors = "totalSpans", "totalErrors"
 		}
+		data := dataSeconds(rowsIn(k.spans, w, holds), w)
+		if len(counted) > 0 {
+			k.checkData(read, what+" "+field, totals, data)
+		}
 		k.total(read, what+" "+field, spans, totals, exactly(estimated(counted)))
 		k.total(read, what+" "+field, errors, totals, exactly(estimated(failed(counted))))
 		k.total(read, what+" "+field, spelled("error_rate"), totals, exactly(errorRate(counted)))
@@ -126,7 +130,7 @@ func (k *catalogAudit) comparePeriods(
 			rows := entriesOf(services[fmt.Sprint(s["name"])])
 			figures, _ := s[field].(object)
 			of := fmt.Sprint(what, " ", field, " ", s["name"])
-			k.field(read, of, spelled("throughput"), figures, exactly(estimated(rows)/dataSeconds(totals, w)))
+			k.field(read, of, spelled("throughput"), figures, exactly(estimated(rows)/data))
 			k.field(read, of, spelled("error_rate"), figures, exactly(errorRate(rows)))
 			want := exactly(0)
 			if len(rows) > 0 {
@@ -141,8 +145,32 @@ func (k *catalogAudit) comparePeriods(
 	}
 }
 
-// dataSeconds is the length of the part of a period that has data, as the answer says it.
-func dataSeconds(totals object, w window) float64 {
+// dataSeconds is the length of the part of a period that has spans, from the second of the first to that of the last one.
+func dataSeconds(rows []*row, w window) float64 {
+	if len(rows) == 0 {
+		return w.seconds()
+	}
+	first, last := rows[0].at, rows[0].at
+	for _, r := range rows {
+		if r.at.Before(first) {
+			first = r.at
+		}
+		if r.at.After(last) {
+			last = r.at
+		}
+	}
+	first, last = first.Truncate(time.Second), last.Truncate(time.Second).Add(time.Second)
+	if first.Before(w.start) {
+		first = w.start
+	}
+	if last.After(w.end) {
+		last = w.end
+	}
+	return last.Sub(first).Seconds()
+}
+
+// checkData compares the part of a period that has spans with what an answer says of it.
+func (k *catalogAudit) checkData(read, what string, totals object, seconds float64) {
 	start, end := totals["data_start_time"], totals["data_end_time"]
 	if data, ok := totals["data"].(object); ok {
 		start, end = data["start"], data["end"]
@@ -150,7 +178,8 @@ func dataSeconds(totals object, w window) float64 {
 	from, err := time.Parse(time.RFC3339Nano, fmt.Sprint(start))
 	to, err2 := time.Parse(time.RFC3339Nano, fmt.Sprint(end))
 	if err != nil || err2 != nil {
-		return w.seconds()
+		k.Errorf("%s: %s has no part with data: %v to %v", read, what, start, end)
+		return
 	}
-	return to.Sub(from).Seconds()
+	k.figure(read, "seconds with data of "+what, to.Sub(from).Seconds(), exactly(seconds))
 }

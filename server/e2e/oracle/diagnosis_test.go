@@ -16,9 +16,10 @@ func (a *audit) checkDiagnosis() {
 		if n == 1 {
 			scope, meets = object{"deployment_environment": "production"}, func(r *row) bool { return r.environment == "production" }
 		}
-		services := by(rowsIn(a.spans, w, meets), func(r *row) string { return r.service })
+		rows := rowsIn(a.spans, w, meets)
+		services := by(rows, func(r *row) string { return r.service })
 		for _, name := range slices.Sorted(maps.Keys(services)) {
-			a.checkHealth(w, merged(scope, object{"name": name}), services[name], fmt.Sprintf("%s in %s of %v", name, w, scope))
+			a.checkHealth(w, merged(scope, object{"name": name}), services[name], dataSeconds(rows, w), fmt.Sprintf("%s in %s of %v", name, w, scope))
 		}
 		a.checkSlower(w, scope, func(r *row) bool { return r.root && meets(r) })
 		name := slices.Sorted(maps.Keys(services))[0]
@@ -26,14 +27,14 @@ func (a *audit) checkDiagnosis() {
 	}
 }
 
-func (a *audit) checkHealth(w window, request object, spans []*row, what string) {
+func (a *audit) checkHealth(w window, request object, spans []*row, data float64, what string) {
 	const read = "diagnoseService"
 	rows := measured(spans)
 	var got object
 	a.ask(read, in(w, request), &got)
 	health, _ := got["health"].(object)
 	for field, want := range map[string]bounds{
-		"throughput":     exactly(estimated(rows) / dataSeconds(got, w)),
+		"throughput":     exactly(estimated(rows) / data),
 		"error_rate":     exactly(errorRate(rows)),
 		"error_count":    exactly(estimated(failed(rows))),
 		"p50_latency_ms": latency(rows, 0.5),
