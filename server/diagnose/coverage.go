@@ -25,7 +25,7 @@ type coverage struct{ Period }
 // coverage finds the covered part of a period for the whole organization, in one environment if that is given. It does not look
 // at one service alone: a service without earlier spans is new, but an organization without them has no history to compare with.
 func (e *Engine) coverage(ctx context.Context, p Period, environment *string) (coverage, error) {
-	first, last, err := e.edges(ctx, p, parts(p.length(), coverageParts), environment)
+	first, last, err := e.edges(ctx, p, partOf(p), environment)
 	if err != nil || first.length() <= 0 {
 		return coverage{}, err
 	}
@@ -40,9 +40,9 @@ func (e *Engine) coverage(ctx context.Context, p Period, environment *string) (c
 	return c, nil
 }
 
-// parts is the length of a part, in whole seconds, of which n make up at least the given time.
-func parts(length, n time.Duration) time.Duration {
-	return max((length+n*time.Second-1)/(n*time.Second), 1) * time.Second
+// partOf is the length of the parts of a period, in whole seconds.
+func partOf(p Period) time.Duration {
+	return max((p.length()/coverageParts + time.Second - 1).Truncate(time.Second), time.Second)
 }
 
 // toSecond finds the seconds of the first and of the last span within a part of a period.
@@ -51,7 +51,7 @@ func (e *Engine) toSecond(ctx context.Context, p, part Period, wantFirst bool, e
 	for part.length() > time.Second {
 		step := time.Second
 		if part.length() > finestParts*time.Second {
-			step = parts(part.length(), coverageParts)
+			step = partOf(part)
 		}
 		within := Period{later(part.Start, p.Start), earlier(part.End.Add(-time.Nanosecond), p.End)}
 		if part.End.Equal(p.End) { // the end of a period belongs to it

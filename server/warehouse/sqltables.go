@@ -26,11 +26,11 @@ const (
 		"or quantileExactWeighted with the same arguments. avg and quantile have no weight; quantile also reads a sample of the rows."
 	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; mapContains tells a missing " +
 		"key from an empty value."
-	noteTime      = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
-	noteQuantiles = "DurationQuantiles is the state of quantilesTDigest(0.5, 0.95, 0.99): read it with quantilesTDigestMerge(0.5, 0.95, " +
-		"0.99)(DurationQuantiles)."
+	noteTime = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
 	noteWeighted = "WeightedDurations is the state of quantilesTDigestWeighted(0.5, 0.95, 0.99): read it with " +
 		"quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)."
+	noteReceived = "SpanCount, ErrorCount and DurationQuantiles are of the received spans, without weight. EstimatedSpanCount, " +
+		"EstimatedErrorCount and WeightedDurations are corrected for sampling."
 	noteRollup = "The engine adds up rows of one key in the background, later: always aggregate."
 )
 
@@ -121,9 +121,9 @@ func SQLTables() []SQLTable {
 		{
 			Name:        "service_minutes",
 			Description: "Calls, errors and durations of each service by minute.",
-			Notes:       []string{noteRollup, noteQuantiles},
-			Example: "SELECT ServiceName, sum(EstimatedSpanCount) AS calls, sum(ErrorCount) AS errors, quantilesTDigestMerge(0.5, 0.95, " +
-				"0.99)(DurationQuantiles) AS nanos " +
+			Notes:       []string{noteRollup, noteWeighted, noteReceived},
+			Example: "SELECT ServiceName, sum(EstimatedSpanCount) AS calls, sum(EstimatedErrorCount) AS errors, " +
+				"quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations) AS nanos " +
 				"FROM service_minutes WHERE $__timeFilter(Minute) AND IsEntry GROUP BY ServiceName ORDER BY calls DESC LIMIT 20",
 		},
 		{

@@ -22,7 +22,7 @@ import "./sql.css";
 
 const SqlEditor = lazy(() => import("../../sql/sqleditor"));
 const first =
-  "SELECT\n  ServiceName,\n  count() AS spans,\n  round(quantile(0.95)(DurationNano) / 1e6, 1) AS p95_ms\nFROM spans\nWHERE $__timeFilter(Timestamp)\nGROUP BY ServiceName\nORDER BY spans DESC\n";
+  "SELECT\n  ServiceName,\n  sum(SampleRate) AS calls,\n  round(quantileTDigestWeighted(0.95)(DurationNano, toUInt64(round(SampleRate * 16))) / 1e6, 1) AS p95_ms\nFROM spans\nWHERE $__timeFilter(Timestamp) AND IsEntry\nGROUP BY ServiceName\nORDER BY calls DESC\n";
 
 type Outcome = { sql: string; result?: SqlResult; error?: ApiError; stopped?: number };
 
