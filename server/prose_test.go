@@ -49,7 +49,7 @@ var (
 	unbroken  = regexp.MustCompile(`https?://|//nolint|//go:`) // what cannot be broken into lines
 )
 
-// TestProseIsNarrow: comments and the text of documents have lines of at most 140 columns. Tables and code may be wider.
+// TestProseIsNarrow: comments and the text of documents have lines of at most 140 columns. Tables may be wider.
 func TestProseIsNarrow(t *testing.T) {
 	found := 0
 	written(t, []string{".go", ".proto", ".ts", ".tsx", ".mjs", ".sh", ".md"}, func(file, text string) {
@@ -75,6 +75,39 @@ func TestProseIsNarrow(t *testing.T) {
 	})
 	if found < 10_000 {
 		t.Fatalf("only %d lines of prose were found", found)
+	}
+}
+
+// literal is a text in code. A statement, a sentence or a pattern may be longer than a line.
+var literal = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`")
+
+// TestCodeIsNarrow: lines of Go code have at most 140 columns, where a long text counts as 40. Tables of tests may be wider.
+func TestCodeIsNarrow(t *testing.T) {
+	found := 0
+	written(t, []string{".go"}, func(file, text string) {
+		if strings.HasSuffix(file, "_test.go") {
+			return
+		}
+		quoted := false
+		for n, line := range strings.Split(text, "\n") {
+			inside := quoted
+			if strings.Count(line, "`")%2 == 1 && !commented.MatchString(line) {
+				quoted = !quoted
+			}
+			if inside || quoted {
+				continue
+			}
+			found++
+			short := literal.ReplaceAllStringFunc(line, func(text string) string {
+				return text[:min(len(text), 40)]
+			})
+			if width := utf8.RuneCountInString(short); width > widest && !unbroken.MatchString(line) {
+				t.Errorf("%s:%d has %d columns without its long texts; at most %d", file, n+1, width, widest)
+			}
+		}
+	})
+	if found < 100_000 {
+		t.Fatalf("only %d lines of code were found", found)
 	}
 }
 

@@ -39,7 +39,8 @@ func (AlertIncident) Fields() []ent.Field {
 		field.Float("last_observed_value").Optional().Nillable(),
 		field.Int64("last_sample_count").Optional().Nillable(),
 		field.String("dedupe_key").SchemaType(text).NotEmpty().Immutable(),
-		field.String("open_key").SchemaType(text).Optional().Nillable().Unique().Comment("<rule>/<group> while it is open: one open incident a group"),
+		field.String("open_key").SchemaType(text).Optional().Nillable().Unique().
+			Comment("<rule>/<group> while it is open: one open incident a group"),
 		field.String("last_delivered_event_type").SchemaType(text).Optional().Nillable(),
 		field.Time("last_notified_at").Optional().Nillable(),
 		field.Bool("trigger_told").Default(false).Comment("a trigger was put into the outbox; only then a resolve is sent"),

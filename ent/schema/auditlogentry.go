@@ -43,7 +43,8 @@ func (AuditLogEntry) Fields() []ent.Field {
 		field.String("resource_type").SchemaType(text).Optional().Nillable().Immutable(),
 		field.String("resource_id").SchemaType(text).Optional().Nillable().Immutable().Comment("public id"),
 		field.JSON("changes", &AuditChanges{}).SchemaType(jsonb).Optional().Immutable(),
-		field.String("changed").SchemaType(text).Default("").Immutable().Comment("names of the changed fields, each between commas, for the filter"),
+		field.String("changed").SchemaType(text).Default("").Immutable().
+			Comment("names of the changed fields, each between commas, for the filter"),
 		field.JSON("metadata", map[string]any{}).SchemaType(jsonb).Optional().Immutable(),
 		field.String("request_id").SchemaType(text).Optional().Nillable().Immutable(),
 		field.String("origin_ip").SchemaType(text).Optional().Nillable().Immutable(),

@@ -42,7 +42,8 @@ func (Investigation) Fields() []ent.Field {
 		field.String("title").SchemaType(text).NotEmpty(),
 		field.String("question").SchemaType(text).Optional().Nillable(),
 		field.Enum("status").Values(choices(&svcv2.UpdateInvestigationRequest{}, "status")...).SchemaType(text),
-		field.String("issue_id").SchemaType(text).Immutable().Optional().Nillable().Comment("the public id; the investigation outlives the issue"),
+		field.String("issue_id").SchemaType(text).Immutable().Optional().Nillable().
+			Comment("the public id; the investigation outlives the issue"),
 		field.String("conclusion").SchemaType(text).Optional().Nillable(),
 		field.String("assignee").SchemaType(text).Optional().Nillable(),
 		field.JSON("findings", []InvestigationFinding{}).SchemaType(jsonb),

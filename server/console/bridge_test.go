@@ -124,7 +124,8 @@ func TestBridgeRefusals(t *testing.T) {
 			t.Error(e.Error.Message)
 		}
 	}
-	if len(got) != 5 || got["1 -32000"] != 1 || got["4 -32000"] != 1 || got[`"two" -32000`] != 1 || got["null -32700"] != 1 || got["null -32600"] != 2 {
+	if len(got) != 5 || got["1 -32000"] != 1 || got["4 -32000"] != 1 || got[`"two" -32000`] != 1 || got["null -32700"] != 1 ||
+		got["null -32600"] != 2 {
 		t.Error(got)
 	}
 	if strings.Count(messages.String(), "\n") != 1 || !strings.Contains(messages.String(), "Run 'svc login'.") {

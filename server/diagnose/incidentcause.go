@@ -139,7 +139,9 @@ func (e *Engine) releaseOf(ctx context.Context, i *incident) (finding, error) {
 		if v.GetVersion() == "" || i.window.Start.Sub(begun) > early || begun.Sub(i.window.Start) > late {
 			continue
 		}
-		older := slices.ContainsFunc(list.GetData(), func(o *svcv2.ServiceRelease) bool { return o.GetFirstSeen().AsTime().Before(begun.Add(-early)) })
+		older := slices.ContainsFunc(list.GetData(), func(o *svcv2.ServiceRelease) bool {
+			return o.GetFirstSeen().AsTime().Before(begun.Add(-early))
+		})
 		if !older {
 			continue
 		}

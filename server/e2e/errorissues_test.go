@@ -206,7 +206,8 @@ func TestErrorIssues(t *testing.T) {
 	c := restClient{t, s, s.APIKey}
 	destination := fmt.Sprint(c.call("POST", "/v2/alerts/destinations", fmt.Sprintf(`{"type":"webhook","name":"hook","url":%q}`, hook.URL),
 		200)["id"])
-	c.call("PUT", "/v2/error_issues/notification_policy", fmt.Sprintf(`{"destination_ids":[%q],"notify_on_claim":true,"notify_on_transition_done":true}`, destination), 200)
+	c.call("PUT", "/v2/error_issues/notification_policy", fmt.Sprintf(
+		`{"destination_ids":[%q],"notify_on_claim":true,"notify_on_transition_done":true}`, destination), 200)
 	c.call("PUT", "/v2/error_issues/escalation_policy", fmt.Sprintf(`{"rules":[{"severity":"critical","destination_ids":[%q]}]}`, destination),
 		200)
 	c.call("PUT", "/v2/error_issues/notification_policy", `{"destination_ids":["dest_x"]}`, 400)

@@ -34,8 +34,9 @@ func extremes(now int64) map[string][]string {
 	}
 	out := map[string][]string{}
 	span := func(rest string) {
-		out["/v1/traces"] = append(out["/v1/traces"], fmt.Sprintf(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"s"}}]},"scopeSpans":[{"spans":[`+
-			`{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"n","startTimeUnixNano":"%d",%s}]}]}]}`, now, rest))
+		out["/v1/traces"] = append(out["/v1/traces"], fmt.Sprintf(
+			`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"s"}}]},"scopeSpans":[{"spans":[`+
+				`{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"n","startTimeUnixNano":"%d",%s}]}]}]}`, now, rest))
 	}
 	for i, a := range attributes {
 		span(fmt.Sprintf(`"kind":%d,"endTimeUnixNano":"%d","status":{"code":2},"attributes":[%s,{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"svc.product_event.name","value":{"stringValue":"e"}}]`,
@@ -88,7 +89,8 @@ func extremes(now int64) map[string][]string {
 	stamp := time.Unix(0, now).UTC().Format(time.RFC3339Nano)
 	for _, n := range strings.Split(ends, ",") {
 		n = strings.Trim(n, `"`)
-		out["/v1/events"] = append(out["/v1/events"], fmt.Sprintf(`{"name":"e","user_id":"u","timestamp":%q,"attributes":{"n":%s,"d":1.7976931348623157e308}}`, stamp, n))
+		out["/v1/events"] = append(out["/v1/events"], fmt.Sprintf(
+			`{"name":"e","user_id":"u","timestamp":%q,"attributes":{"n":%s,"d":1.7976931348623157e308}}`, stamp, n))
 		out["/v1/sessionReplays/meta"] = append(out["/v1/sessionReplays/meta"],
 			fmt.Sprintf(`{"session_id":"s","start_time":%q,"duration_ms":%s,"page_views":%[2]s,"click_count":%[2]s,"error_count":%[2]s}`, stamp, n))
 		out["/v1/sessionEvents"] = append(out["/v1/sessionEvents"],

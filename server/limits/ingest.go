@@ -67,7 +67,8 @@ const (
 func ingest() []Limit {
 	return []Limit{
 		size("IngestBody", IngestBody, "An ingest request over HTTP is at most %s as sent.").set("ingest-max-body-bytes"),
-		size("IngestDecompressed", IngestDecompressed, "An ingest request is at most %s after decompression.").set("ingest-max-decompressed-bytes"),
+		size("IngestDecompressed", IngestDecompressed, "An ingest request is at most %s after decompression.").
+			set("ingest-max-decompressed-bytes"),
 		count("JSONDepth", JSONDepth, "The JSON of an ingest request is nested at most %s levels deep."),
 		count("ProtobufDepth", ProtobufDepth, "The messages of a protobuf body are nested at most %s levels deep."),
 		count("RecordingDepth", RecordingDepth, "The JSON of a chunk of a recording is nested at most %s levels deep."),
@@ -99,6 +100,7 @@ func ingest() []Limit {
 			"beside the others."),
 		size("LaneBytes", LaneBytes, "An organization with less than %s in the queue is never stored beside the others."),
 		count("Lanes", Lanes, "At most %s organizations are stored beside the others at the same time."),
-		count("CoresOfInsert", CoresOfInsert, "A node inserts one block at a time for each %s cores of its machine, and at least one.").set("insert-parallelism"),
+		count("CoresOfInsert", CoresOfInsert, "A node inserts one block at a time for each %s cores of its machine, and at least one.").
+			set("insert-parallelism"),
 	}
 }

@@ -84,7 +84,8 @@ func dropDeployments(ctx context.Context, tx *ent.Tx, of IntegrationConnection, 
 		return nil
 	}
 	_, err := tx.HostingDeployment.Delete().Where(append(deploymentsOf(of.Org, of.ID),
-		hostingdeployment.StartedAtGTE(utc(list.CompleteSince)), hostingdeployment.ExternalIDNotIn(externalIDs(list.Deployments)...))...).Exec(ctx)
+		hostingdeployment.StartedAtGTE(utc(list.CompleteSince)), hostingdeployment.ExternalIDNotIn(externalIDs(list.Deployments)...))...).
+		Exec(ctx)
 	return err
 }
 

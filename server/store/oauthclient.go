@@ -52,7 +52,8 @@ func (s *Store) CreateOAuthClient(ctx context.Context, in OAuthClient, limit int
 				return err
 			}
 		}
-		row, err := tx.OAuthClient.Create().SetID(in.ID).SetName(in.Name).SetURI(in.URI).SetRedirectUris(in.RedirectURIs).SetCreatedAt(now).Save(ctx)
+		row, err := tx.OAuthClient.Create().SetID(in.ID).SetName(in.Name).SetURI(in.URI).SetRedirectUris(in.RedirectURIs).SetCreatedAt(now).
+			Save(ctx)
 		if err != nil {
 			return err
 		}

@@ -157,7 +157,8 @@ func (s *Store) addTokens(ctx context.Context, tx *ent.Tx, grant uuid.UUID, in O
 		if err != nil {
 			return err
 		}
-		if err := tx.OAuthToken.Create().SetID(id).SetGrantID(grant).SetKind(t.kind).SetTokenHash(t.hash).SetCreatedAt(now).SetExpiresAt(utc(t.ends)).Exec(ctx); err != nil {
+		if err := tx.OAuthToken.Create().SetID(id).SetGrantID(grant).SetKind(t.kind).SetTokenHash(t.hash).SetCreatedAt(now).
+			SetExpiresAt(utc(t.ends)).Exec(ctx); err != nil {
 			return err
 		}
 	}

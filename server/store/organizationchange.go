@@ -107,7 +107,8 @@ func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) err
 			return err
 		}
 		by := actor(ctx)
-		err = tx.DeletedOrganization.Create().SetID(string(org)).SetDeletedAt(s.stamp()).SetName(row.Name).SetSlug(row.Slug).SetDeletedBy(&by).Exec(ctx)
+		err = tx.DeletedOrganization.Create().SetID(string(org)).SetDeletedAt(s.stamp()).SetName(row.Name).SetSlug(row.Slug).SetDeletedBy(&by).
+			Exec(ctx)
 		if err != nil {
 			return err
 		}

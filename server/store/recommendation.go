@@ -133,7 +133,8 @@ func (s *Store) reconcile(ctx context.Context, tx *ent.Tx, org principal.OrgID, 
 				return err
 			}
 			number++
-			err = tx.Recommendation.Create().SetID(id).SetOrgID(string(org)).SetNumber(number).SetRecommendationKey(f.Key).SetKind(recommendation.Kind(f.Kind)).
+			err = tx.Recommendation.Create().SetID(id).SetOrgID(string(org)).SetNumber(number).SetRecommendationKey(f.Key).
+				SetKind(recommendation.Kind(f.Kind)).
 				SetSourceKey(f.SourceKey).SetNillableCanonicalKey(f.CanonicalKey).SetStatus(recommendation.StatusOpen).SetUsageCount(f.Usage).
 				SetOpenedAt(now).SetUpdatedAt(now).Exec(ctx)
 			if err != nil {

@@ -134,7 +134,8 @@ func (s *Store) liveNodes(ctx context.Context, tx *ent.Tx, node WorkNode) (map[s
 	if err != nil {
 		return nil, err
 	}
-	err = tx.WorkNode.Create().SetID(node.ID).SetKinds(node.Kinds).SetHost(node.Host).SetVersion(node.Version).SetStartedAt(now).SetSeenAt(now).
+	err = tx.WorkNode.Create().SetID(node.ID).SetKinds(node.Kinds).SetHost(node.Host).SetVersion(node.Version).SetStartedAt(now).
+		SetSeenAt(now).
 		OnConflict(entsql.ConflictColumns(worknode.FieldID), entsql.ResolveWith(func(u *entsql.UpdateSet) {
 			u.SetExcluded(worknode.FieldSeenAt)
 		})).Exec(ctx)

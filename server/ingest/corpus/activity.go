@@ -110,7 +110,8 @@ func (m maker) lines(e lineEndpoint) []Case {
 		post("HTML", good, UnsupportedType, "This Content-Type is not supported").with("Content-Type", "text/html"),
 		post("unknown key", good, Unauthorized, "ingest key").with("Authorization", "Bearer svc_pk_unknown"),
 		post("test key", good, OK, "").with("Authorization", "Bearer SVC_TEST"),
-		post("test key, wrong body", "{", OK, "With an ingest key this request is refused: 400 ingest_bad_request: line 1: is not valid JSON").with("Authorization", "Bearer SVC_TEST"),
+		post("test key, wrong body", "{", OK, "With an ingest key this request is refused: 400 ingest_bad_request: line 1: is not valid JSON").
+			with("Authorization", "Bearer SVC_TEST"),
 		post("attributes as text", good[:len(good)-1]+`,"attributes":"x","user_traits":"x"}`, BadRequest, "must be an object"),
 		// of a repeated name the last value counts
 		post("time in another form", strings.Replace(good, `{`, `{"timestamp":0,"start_time":0,`, 1), OK, "", "line"),

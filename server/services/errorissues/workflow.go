@@ -292,7 +292,9 @@ func (s *Workflow) ListErrorIssueEvents(
 }
 
 // ListErrorIncidents lists incidents.
-func (s *Workflow) ListErrorIncidents(ctx context.Context, req *svcv2.ListErrorIncidentsRequest) (*svcv2.ListErrorIncidentsResponse, error) {
+func (s *Workflow) ListErrorIncidents(
+	ctx context.Context, req *svcv2.ListErrorIncidentsRequest,
+) (*svcv2.ListErrorIncidentsResponse, error) {
 	page, err := paging.NewPage(req.Limit, req.Cursor)
 	if err != nil {
 		return nil, err

@@ -150,7 +150,8 @@ func businessMetrics(e *evidence) verdict {
 }
 
 func instruments(e *evidence) verdict {
-	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf("Counters of which a series began more than %d times in the last hour.", limits.SetupCounterStarts)}
+	v := verdict{nothing: e.signal("metrics").Items == 0, detail: fmt.Sprintf(
+		"Counters of which a series began more than %d times in the last hour.", limits.SetupCounterStarts)}
 	for _, r := range e.restarts {
 		v.affected = append(v.affected, affected("metric", r.MetricName, "one series of %s began %d times in the last hour",
 			service(r.ServiceName, "").GetName(), r.Starts))

@@ -13,7 +13,9 @@ import (
 
 // OpenChart finds what the id of a chart shows and returns its organization and the function that reads it. The error of a chart that is
 // not there is store.ErrNotFound.
-type OpenChart func(ctx context.Context, id string) (org principal.OrgID, read func(context.Context) (*svcv2.ChartPicture, error), err error)
+type OpenChart func(ctx context.Context, id string) (
+	org principal.OrgID, read func(context.Context) (*svcv2.ChartPicture, error), err error,
+)
 
 // ResolveAlertChart reads the chart of an alert.
 func (p *Public) ResolveAlertChart(ctx context.Context, req *svcv2.ResolveAlertChartRequest) (*svcv2.ChartPicture, error) {
