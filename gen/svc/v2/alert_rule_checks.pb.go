@@ -234,7 +234,7 @@ type AlertCheck struct {
 	ConsecutiveHealthy int32 `protobuf:"varint,16,opt,name=consecutive_healthy,json=consecutiveHealthy" json:"consecutive_healthy,omitempty"`
 	// The incident that was open then, `inc_…`; null without one.
 	IncidentId *string `protobuf:"bytes,17,opt,name=incident_id,json=incidentId" json:"incident_id,omitempty"`
-	// What the check did to the incident.
+	// Effect of the check on the incident.
 	IncidentTransition string `protobuf:"bytes,18,opt,name=incident_transition,json=incidentTransition" json:"incident_transition,omitempty"`
 	// Time that reading the figures took, in milliseconds.
 	EvaluationDurationMs int64 `protobuf:"varint,19,opt,name=evaluation_duration_ms,json=evaluationDurationMs" json:"evaluation_duration_ms,omitempty"`

@@ -65,7 +65,7 @@ type AlertRulesServiceClient interface {
 	TestAlertRule(ctx context.Context, in *TestAlertRuleRequest, opts ...grpc.CallOption) (*AlertRuleTestResult, error)
 	// Preview an alert rule.
 	//
-	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and tells when it would have fired. A long range
+	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and says when it would have fired. A long range
 	// is evaluated at every n-th minute, as `bucket_seconds` says; the counts of evaluations in a row then count these.
 	PreviewAlertRule(ctx context.Context, in *PreviewAlertRuleRequest, opts ...grpc.CallOption) (*AlertRulePreview, error)
 	// Mute an alert rule.
@@ -227,7 +227,7 @@ type AlertRulesServiceServer interface {
 	TestAlertRule(context.Context, *TestAlertRuleRequest) (*AlertRuleTestResult, error)
 	// Preview an alert rule.
 	//
-	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and tells when it would have fired. A long range
+	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and says when it would have fired. A long range
 	// is evaluated at every n-th minute, as `bucket_seconds` says; the counts of evaluations in a row then count these.
 	PreviewAlertRule(context.Context, *PreviewAlertRuleRequest) (*AlertRulePreview, error)
 	// Mute an alert rule.

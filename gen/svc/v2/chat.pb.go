@@ -126,12 +126,12 @@ func (x *ChatConnector) GetIdentity() *ChatIdentity {
 	return nil
 }
 
-// The person of a chat service who a member of the organization is.
+// The account of a chat service that belongs to a member of the organization.
 type ChatIdentity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier of the person at the provider.
 	ExternalUserId string `protobuf:"bytes,1,opt,name=external_user_id,json=externalUserId" json:"external_user_id,omitempty"`
-	// Name of the person at the provider; null if the provider told none.
+	// Name of the person at the provider; null if the provider did not give one.
 	DisplayName *string `protobuf:"bytes,2,opt,name=display_name,json=displayName" json:"display_name,omitempty"`
 	// Time at which the identity was linked.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`

@@ -896,11 +896,11 @@ type PlanetScaleDatabase struct {
 	Name string `protobuf:"bytes,3,opt,name=name" json:"name,omitempty"`
 	// The kind of the engine.
 	Kind string `protobuf:"bytes,4,opt,name=kind" json:"kind,omitempty"`
-	// State in the words of PlanetScale; null if it told none.
+	// State in the words of PlanetScale; null if it did not give one.
 	State *string `protobuf:"bytes,5,opt,name=state" json:"state,omitempty"`
-	// Region in the words of PlanetScale; null if it told none.
+	// Region in the words of PlanetScale; null if it did not give one.
 	Region *string `protobuf:"bytes,6,opt,name=region" json:"region,omitempty"`
-	// Plan in the words of PlanetScale; null if it told none.
+	// Plan in the words of PlanetScale; null if it did not give one.
 	Plan *string `protobuf:"bytes,7,opt,name=plan" json:"plan,omitempty"`
 	// Branches by name.
 	Branches      []*PlanetScaleBranch `protobuf:"bytes,8,rep,name=branches" json:"branches,omitempty"`
@@ -1113,7 +1113,7 @@ type PlanetScaleWebhookConfig struct {
 	Configured bool `protobuf:"varint,2,opt,name=configured" json:"configured,omitempty"`
 	// The secret address. Null if nothing is connected.
 	Url *string `protobuf:"bytes,3,opt,name=url" json:"url,omitempty"`
-	// Always null: PlanetScale makes the secret of a webhook, and tells it to the person who creates the webhook there.
+	// Always null: PlanetScale makes the secret of a webhook, and shows it to the person who creates the webhook there.
 	Secret        *string `protobuf:"bytes,4,opt,name=secret" json:"secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1332,7 +1332,7 @@ func (x *QueryPlanetScaleQueryInsightsResponse) GetUnavailableReason() string {
 	return ""
 }
 
-// Figures of one query, as PlanetScale tells them.
+// Figures of one query, as PlanetScale reports them.
 type PlanetScaleQueryInsight struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Always `planetscale_integration.query_insight`.

@@ -40,7 +40,7 @@ type ErrorIssueEvent struct {
 	FromState *string `protobuf:"bytes,5,opt,name=from_state,json=fromState" json:"from_state,omitempty"`
 	// State after a move; null without a move.
 	ToState *string `protobuf:"bytes,6,opt,name=to_state,json=toState" json:"to_state,omitempty"`
-	// What happened, by the kind of the event.
+	// Details of the event; the kind says which.
 	Payload *structpb.Struct `protobuf:"bytes,7,opt,name=payload" json:"payload,omitempty"`
 	// Time of the event.
 	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt" json:"created_at,omitempty"`
@@ -153,7 +153,7 @@ type ErrorIssuePullRequest struct {
 	Title *string `protobuf:"bytes,7,opt,name=title" json:"title,omitempty"`
 	// Author; null until a connected account of the source host reads it.
 	AuthorLogin *string `protobuf:"bytes,8,opt,name=author_login,json=authorLogin" json:"author_login,omitempty"`
-	// State, as the source host told it or somebody reported it last.
+	// State, as the source host or a person last reported it.
 	State string `protobuf:"bytes,9,opt,name=state" json:"state,omitempty"`
 	// Time of the merge.
 	MergedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=merged_at,json=mergedAt" json:"merged_at,omitempty"`

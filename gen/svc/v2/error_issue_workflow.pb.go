@@ -311,7 +311,7 @@ type TransitionErrorIssueRequest struct {
 	// With `wontfix`: the time at which the issue returns to triage; left out for never.
 	SnoozeUntil *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=snooze_until,json=snoozeUntil" json:"snooze_until,omitempty"`
 	// With `done`: the version of the service that has the fix. The server checks whether it is free of the error. Until it runs, the error
-	// is no regression.
+	// does not count as a regression.
 	FixedInVersion *string `protobuf:"bytes,5,opt,name=fixed_in_version,json=fixedInVersion" json:"fixed_in_version,omitempty"`
 	// With `done`: the commit of the fix, as 7 to 64 hexadecimal digits, instead of `fixed_in_version` or beside it.
 	FixedInCommit *string `protobuf:"bytes,6,opt,name=fixed_in_commit,json=fixedInCommit" json:"fixed_in_commit,omitempty"`

@@ -36,7 +36,7 @@ type Investigation struct {
 	Object string `protobuf:"bytes,2,opt,name=object" json:"object,omitempty"`
 	// One line about the problem.
 	Title string `protobuf:"bytes,3,opt,name=title" json:"title,omitempty"`
-	// The question, in more lines. Null without one.
+	// The question, which may have several lines. Null if there is no question.
 	Question *string `protobuf:"bytes,4,opt,name=question" json:"question,omitempty"`
 	// Its state.
 	Status string `protobuf:"bytes,5,opt,name=status" json:"status,omitempty"`
@@ -432,7 +432,7 @@ type CreateInvestigationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// One line about the problem.
 	Title string `protobuf:"bytes,1,opt,name=title" json:"title,omitempty"`
-	// The question, in more lines. Null without one.
+	// The question, which may have several lines. Null if there is no question.
 	Question *string `protobuf:"bytes,2,opt,name=question" json:"question,omitempty"`
 	// The error issue that it is about. Null without one.
 	IssueId       *string `protobuf:"bytes,3,opt,name=issue_id,json=issueId" json:"issue_id,omitempty"`

@@ -32,7 +32,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// Investigations: what people and agents find out about a problem.
+// Investigations: the findings of people and agents about a problem.
 type InvestigationsServiceClient interface {
 	// List investigations.
 	//
@@ -40,7 +40,7 @@ type InvestigationsServiceClient interface {
 	ListInvestigations(ctx context.Context, in *ListInvestigationsRequest, opts ...grpc.CallOption) (*ListInvestigationsResponse, error)
 	// Start an investigation.
 	//
-	// An investigation keeps what people and agents find out about a problem, so that the next shift does not begin again.
+	// An investigation keeps the findings of people and agents about a problem, so that the next shift does not begin again.
 	CreateInvestigation(ctx context.Context, in *CreateInvestigationRequest, opts ...grpc.CallOption) (*Investigation, error)
 	// Get an investigation.
 	//
@@ -146,7 +146,7 @@ func (c *investigationsServiceClient) DeleteInvestigation(ctx context.Context, i
 // All implementations must embed UnimplementedInvestigationsServiceServer
 // for forward compatibility.
 //
-// Investigations: what people and agents find out about a problem.
+// Investigations: the findings of people and agents about a problem.
 type InvestigationsServiceServer interface {
 	// List investigations.
 	//
@@ -154,7 +154,7 @@ type InvestigationsServiceServer interface {
 	ListInvestigations(context.Context, *ListInvestigationsRequest) (*ListInvestigationsResponse, error)
 	// Start an investigation.
 	//
-	// An investigation keeps what people and agents find out about a problem, so that the next shift does not begin again.
+	// An investigation keeps the findings of people and agents about a problem, so that the next shift does not begin again.
 	CreateInvestigation(context.Context, *CreateInvestigationRequest) (*Investigation, error)
 	// Get an investigation.
 	//

@@ -79,7 +79,7 @@ type GetLogContextRequest struct {
 	Before *int32 `protobuf:"varint,2,opt,name=before" json:"before,omitempty"`
 	// Most records after it, 0 to 100; 10 when left out.
 	After *int32 `protobuf:"varint,3,opt,name=after" json:"after,omitempty"`
-	// What the neighbours share with the record: its `service` (the default), the `pod` (`k8s.pod.name`) or the `instance`
+	// The property that the neighbours share with the record: its `service` (the default), the `pod` (`k8s.pod.name`) or the `instance`
 	// (`service.instance.id`) of the service, or its `trace`.
 	Scope         *string `protobuf:"bytes,4,opt,name=scope" json:"scope,omitempty"`
 	unknownFields protoimpl.UnknownFields

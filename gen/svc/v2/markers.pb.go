@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What happened at a time.
+// An event at a point in time, such as a deployment.
 type Marker struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Identifier, `mark_…`.

@@ -38,7 +38,7 @@ type MarkersServiceClient interface {
 	ListMarkers(ctx context.Context, in *ListMarkersRequest, opts ...grpc.CallOption) (*ListMarkersResponse, error)
 	// Create a marker.
 	//
-	// A deployment pipeline, a service for feature flags or a person says what happened. Searches for incidents name the marker shortly
+	// A deployment pipeline, a service for feature flags or a person reports an event. Searches for incidents name the marker shortly
 	// before the first symptom.
 	CreateMarker(ctx context.Context, in *CreateMarkerRequest, opts ...grpc.CallOption) (*Marker, error)
 	// Get a marker.
@@ -125,7 +125,7 @@ type MarkersServiceServer interface {
 	ListMarkers(context.Context, *ListMarkersRequest) (*ListMarkersResponse, error)
 	// Create a marker.
 	//
-	// A deployment pipeline, a service for feature flags or a person says what happened. Searches for incidents name the marker shortly
+	// A deployment pipeline, a service for feature flags or a person reports an event. Searches for incidents name the marker shortly
 	// before the first symptom.
 	CreateMarker(context.Context, *CreateMarkerRequest) (*Marker, error)
 	// Get a marker.

@@ -59,7 +59,7 @@ type ScrapeTargetsServiceClient interface {
 	DeleteScrapeTarget(ctx context.Context, in *DeleteScrapeTargetRequest, opts ...grpc.CallOption) (*DeletedScrapeTarget, error)
 	// Probe a scrape target.
 	//
-	// Fetches the endpoint once and reads what it answers, within 10 seconds. Nothing is stored but the result, in `last_scrape_at` and
+	// Fetches the endpoint once and reads its answer, within 10 seconds. Nothing is stored but the result, in `last_scrape_at` and
 	// `last_scrape_error`: no metrics, and no check. A target that does not answer gives `success` false.
 	ProbeScrapeTarget(ctx context.Context, in *ProbeScrapeTargetRequest, opts ...grpc.CallOption) (*ScrapeTargetProbeResult, error)
 	// List the checks of a scrape target.
@@ -177,7 +177,7 @@ type ScrapeTargetsServiceServer interface {
 	DeleteScrapeTarget(context.Context, *DeleteScrapeTargetRequest) (*DeletedScrapeTarget, error)
 	// Probe a scrape target.
 	//
-	// Fetches the endpoint once and reads what it answers, within 10 seconds. Nothing is stored but the result, in `last_scrape_at` and
+	// Fetches the endpoint once and reads its answer, within 10 seconds. Nothing is stored but the result, in `last_scrape_at` and
 	// `last_scrape_error`: no metrics, and no check. A target that does not answer gives `success` false.
 	ProbeScrapeTarget(context.Context, *ProbeScrapeTargetRequest) (*ScrapeTargetProbeResult, error)
 	// List the checks of a scrape target.

@@ -219,7 +219,7 @@ func (x *ChartPicture) GetPoints() []*ChartPicturePoint {
 // Values over time.
 type ChartPictureSeries struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name: the group of the rule, or what is counted.
+	// Name: the group of the rule, or the thing that is counted.
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// The points in order of time. Each is a list of two numbers: milliseconds since 1970, and the value. Times without a value have no
 	// point.

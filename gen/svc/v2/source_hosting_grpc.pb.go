@@ -52,7 +52,7 @@ type SourceHostingServiceClient interface {
 	UpdateSourceConnection(ctx context.Context, in *UpdateSourceConnectionRequest, opts ...grpc.CallOption) (*SourceConnection, error)
 	// Read a connected account again.
 	//
-	// Makes the next synchronization of the account and its repositories due at once. It runs in the background; `last_sync_at` tells when
+	// Makes the next synchronization of the account and its repositories due at once. It runs in the background; `last_sync_at` says when
 	// it has ended.
 	SyncSourceConnection(ctx context.Context, in *SyncSourceConnectionRequest, opts ...grpc.CallOption) (*SourceConnection, error)
 	// Disconnect an account.
@@ -198,7 +198,7 @@ type SourceHostingServiceServer interface {
 	UpdateSourceConnection(context.Context, *UpdateSourceConnectionRequest) (*SourceConnection, error)
 	// Read a connected account again.
 	//
-	// Makes the next synchronization of the account and its repositories due at once. It runs in the background; `last_sync_at` tells when
+	// Makes the next synchronization of the account and its repositories due at once. It runs in the background; `last_sync_at` says when
 	// it has ended.
 	SyncSourceConnection(context.Context, *SyncSourceConnectionRequest) (*SourceConnection, error)
 	// Disconnect an account.

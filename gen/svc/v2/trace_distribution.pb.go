@@ -120,7 +120,7 @@ type TraceDistribution struct {
 	// Length of a column in seconds.
 	BucketSeconds int32 `protobuf:"varint,4,opt,name=bucket_seconds,json=bucketSeconds" json:"bucket_seconds,omitempty"`
 	// The durations, in milliseconds, at which rows begin and end, from the shortest row with spans to the longest. Row 0 holds the spans
-	// from the first bound, inclusive, to the second, exclusive. The first row of all begins at 0 and holds what is shorter than a
+	// from the first bound, inclusive, to the second, exclusive. The first row of all begins at 0 and holds durations shorter than a
 	// microsecond. Empty without spans.
 	BoundsMs []float64 `protobuf:"fixed64,5,rep,packed,name=bounds_ms,json=boundsMs" json:"bounds_ms,omitempty"`
 	// Spans that match, corrected for sampling.

@@ -95,7 +95,7 @@ type AlertRulesServiceClient interface {
 	TestAlertRule(context.Context, *v2.TestAlertRuleRequest) (*v2.AlertRuleTestResult, error)
 	// Preview an alert rule.
 	//
-	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and tells when it would have fired. A long range
+	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and says when it would have fired. A long range
 	// is evaluated at every n-th minute, as `bucket_seconds` says; the counts of evaluations in a row then count these.
 	PreviewAlertRule(context.Context, *v2.PreviewAlertRuleRequest) (*v2.AlertRulePreview, error)
 	// Mute an alert rule.
@@ -323,7 +323,7 @@ type AlertRulesServiceHandler interface {
 	TestAlertRule(context.Context, *v2.TestAlertRuleRequest) (*v2.AlertRuleTestResult, error)
 	// Preview an alert rule.
 	//
-	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and tells when it would have fired. A long range
+	// Evaluates a rule at the minutes of a past range with the same steps as the worker, and says when it would have fired. A long range
 	// is evaluated at every n-th minute, as `bucket_seconds` says; the counts of evaluations in a row then count these.
 	PreviewAlertRule(context.Context, *v2.PreviewAlertRuleRequest) (*v2.AlertRulePreview, error)
 	// Mute an alert rule.

@@ -64,7 +64,7 @@ type InvestigationsServiceClient interface {
 	ListInvestigations(context.Context, *v2.ListInvestigationsRequest) (*v2.ListInvestigationsResponse, error)
 	// Start an investigation.
 	//
-	// An investigation keeps what people and agents find out about a problem, so that the next shift does not begin again.
+	// An investigation keeps the findings of people and agents about a problem, so that the next shift does not begin again.
 	CreateInvestigation(context.Context, *v2.CreateInvestigationRequest) (*v2.Investigation, error)
 	// Get an investigation.
 	//
@@ -226,7 +226,7 @@ type InvestigationsServiceHandler interface {
 	ListInvestigations(context.Context, *v2.ListInvestigationsRequest) (*v2.ListInvestigationsResponse, error)
 	// Start an investigation.
 	//
-	// An investigation keeps what people and agents find out about a problem, so that the next shift does not begin again.
+	// An investigation keeps the findings of people and agents about a problem, so that the next shift does not begin again.
 	CreateInvestigation(context.Context, *v2.CreateInvestigationRequest) (*v2.Investigation, error)
 	// Get an investigation.
 	//

@@ -58,7 +58,7 @@ type MarkersServiceClient interface {
 	ListMarkers(context.Context, *v2.ListMarkersRequest) (*v2.ListMarkersResponse, error)
 	// Create a marker.
 	//
-	// A deployment pipeline, a service for feature flags or a person says what happened. Searches for incidents name the marker shortly
+	// A deployment pipeline, a service for feature flags or a person reports an event. Searches for incidents name the marker shortly
 	// before the first symptom.
 	CreateMarker(context.Context, *v2.CreateMarkerRequest) (*v2.Marker, error)
 	// Get a marker.
@@ -181,7 +181,7 @@ type MarkersServiceHandler interface {
 	ListMarkers(context.Context, *v2.ListMarkersRequest) (*v2.ListMarkersResponse, error)
 	// Create a marker.
 	//
-	// A deployment pipeline, a service for feature flags or a person says what happened. Searches for incidents name the marker shortly
+	// A deployment pipeline, a service for feature flags or a person reports an event. Searches for incidents name the marker shortly
 	// before the first symptom.
 	CreateMarker(context.Context, *v2.CreateMarkerRequest) (*v2.Marker, error)
 	// Get a marker.

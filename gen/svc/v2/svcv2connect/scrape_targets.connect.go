@@ -83,7 +83,7 @@ type ScrapeTargetsServiceClient interface {
 	DeleteScrapeTarget(context.Context, *v2.DeleteScrapeTargetRequest) (*v2.DeletedScrapeTarget, error)
 	// Probe a scrape target.
 	//
-	// Fetches the endpoint once and reads what it answers, within 10 seconds. Nothing is stored but the result, in `last_scrape_at` and
+	// Fetches the endpoint once and reads its answer, within 10 seconds. Nothing is stored but the result, in `last_scrape_at` and
 	// `last_scrape_error`: no metrics, and no check. A target that does not answer gives `success` false.
 	ProbeScrapeTarget(context.Context, *v2.ProbeScrapeTargetRequest) (*v2.ScrapeTargetProbeResult, error)
 	// List the checks of a scrape target.
@@ -249,7 +249,7 @@ type ScrapeTargetsServiceHandler interface {
 	DeleteScrapeTarget(context.Context, *v2.DeleteScrapeTargetRequest) (*v2.DeletedScrapeTarget, error)
 	// Probe a scrape target.
 	//
-	// Fetches the endpoint once and reads what it answers, within 10 seconds. Nothing is stored but the result, in `last_scrape_at` and
+	// Fetches the endpoint once and reads its answer, within 10 seconds. Nothing is stored but the result, in `last_scrape_at` and
 	// `last_scrape_error`: no metrics, and no check. A target that does not answer gives `success` false.
 	ProbeScrapeTarget(context.Context, *v2.ProbeScrapeTargetRequest) (*v2.ScrapeTargetProbeResult, error)
 	// List the checks of a scrape target.

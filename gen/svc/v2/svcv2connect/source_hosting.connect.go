@@ -80,7 +80,7 @@ type SourceHostingServiceClient interface {
 	UpdateSourceConnection(context.Context, *v2.UpdateSourceConnectionRequest) (*v2.SourceConnection, error)
 	// Read a connected account again.
 	//
-	// Makes the next synchronization of the account and its repositories due at once. It runs in the background; `last_sync_at` tells when
+	// Makes the next synchronization of the account and its repositories due at once. It runs in the background; `last_sync_at` says when
 	// it has ended.
 	SyncSourceConnection(context.Context, *v2.SyncSourceConnectionRequest) (*v2.SourceConnection, error)
 	// Disconnect an account.
@@ -286,7 +286,7 @@ type SourceHostingServiceHandler interface {
 	UpdateSourceConnection(context.Context, *v2.UpdateSourceConnectionRequest) (*v2.SourceConnection, error)
 	// Read a connected account again.
 	//
-	// Makes the next synchronization of the account and its repositories due at once. It runs in the background; `last_sync_at` tells when
+	// Makes the next synchronization of the account and its repositories due at once. It runs in the background; `last_sync_at` says when
 	// it has ended.
 	SyncSourceConnection(context.Context, *v2.SyncSourceConnectionRequest) (*v2.SourceConnection, error)
 	// Disconnect an account.
