@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/svc-observability/svc/server/alerting"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/purge"
@@ -47,8 +48,11 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 		a.repositoriesKind(),
 		a.callHoursKind(),
 	}
-	if a.cfg.HeartbeatURL.Reveal() != "" {
-		kinds = append(kinds, work.Kind{Name: store.WorkHeartbeat, Run: a.heartbeat})
+	if url := a.cfg.HeartbeatURL.Reveal(); url != "" {
+		h := alerting.Heartbeat{Store: a.store, URL: url, Logger: a.log}
+		kinds = append(kinds, work.Kind{Name: store.WorkHeartbeat, Run: func(ctx context.Context, shard *work.Shard) {
+			work.Tick(ctx, shard, limits.HeartbeatEvery, 0, h.Beat)
+		}})
 	}
 	if a.scraper != nil {
 		kinds = append(kinds, work.Kind{Name: store.WorkScrape, Run: func(ctx context.Context, shard *work.Shard) {
