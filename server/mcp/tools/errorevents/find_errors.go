@@ -3,7 +3,6 @@ package errorevents
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
@@ -196,7 +195,7 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 					text.Notes = append(text.Notes, "The counts are of several environments: "+wording.Clip(namedCounts(names), 300)+
 						". Give environment to see one of them.")
 				}
-				pick, rose := telling(res.Errors, base)
+				pick, rose := base.Telling(changesOf(res.Errors))
 				detail := tool.Next(
 					"error_detail",
 					a.Again(w, map[string]any{"fingerprint": res.Errors[pick].FingerprintHash}, &a.Service, &a.Environment),
@@ -311,52 +310,13 @@ func (f figuresOf) QueryTimeseries(ctx context.Context, req *svcv2.QueryTimeseri
 	return f.QueryServiceClient.QueryTimeseries(ctx, req)
 }
 
-// telling picks the error to examine first: the one that rose most. If that one does not say what failed, it picks another that
-// says so and rose about as much, and prefers one that was raised where it occurred. rose reports whether the picked error rose by
-// more than chance. No error rose if the time before has too little data.
-func telling(rows []errorRow, base diagnose.Baseline) (pick int, rose bool) {
-	more := func(e errorRow) float64 { return e.Count - base.Expected(e.PreviousCount) }
-	says := func(e errorRow) bool { return strings.TrimSpace(e.SampleMessage) != "" && e.Label != "Unknown Error" }
-	for i, e := range rows {
-		if more(e) > more(rows[pick]) {
-			pick = i
-		}
+// changesOf are the figures of errors that the diagnosis compares.
+func changesOf(rows []errorRow) (out []diagnose.ErrorChange) {
+	for _, e := range rows {
+		out = append(out, diagnose.ErrorChange{
+			Label: e.Label, Message: e.SampleMessage, Raised: e.typed,
+			Count: e.Count, Received: e.ReceivedCount, Before: e.PreviousCount, BeforeReceived: e.previousReceived,
+		})
 	}
-	least := more(rows[pick]) / 2
-	if base.Thin || least <= 0 { // if none rose, pick the most frequent
-		pick, least = 0, math.Inf(-1)
-	}
-	risen := func(e errorRow) bool { return !base.Thin && more(e) > 0 && more(e) >= chance(e, base) }
-	first := rows[pick]
-	about := func(e errorRow) bool {
-		return more(e) >= least && e.Count >= first.Count/2 && says(e) && (risen(e) || !risen(first))
-	}
-	if !says(first) {
-		for i, e := range rows {
-			if about(e) {
-				pick = i
-				break
-			}
-		}
-	}
-	for i, e := range rows {
-		if !rows[pick].typed && e.typed && about(e) && e.SampleMessage == rows[pick].SampleMessage {
-			pick = i
-		}
-	}
-	return pick, risen(rows[pick])
-}
-
-// chance is the largest rise that chance explains. The count of a rare event varies by about its square root; a sampled span
-// counts for several, so its weight varies with it.
-func chance(e errorRow, base diagnose.Baseline) float64 {
-	const deviations = 3
-	variance := func(count, received float64) float64 {
-		if received == 0 {
-			return 0
-		}
-		return count * count / received
-	}
-	before := base.Expected(e.PreviousCount)
-	return deviations * math.Sqrt(variance(e.Count, e.ReceivedCount)+variance(before, e.previousReceived))
+	return out
 }

@@ -21,53 +21,6 @@ func baseline(before time.Duration, thin bool) diagnose.Baseline {
 	}
 }
 
-func TestTellingError(t *testing.T) {
-	row := func(label, message string, count, before float64) errorRow {
-		return errorRow{Label: label, SampleMessage: message, Count: count, ReceivedCount: count, PreviousCount: before, previousReceived: before}
-	}
-	sampled := func(e errorRow, rate float64) errorRow { e.Count, e.ReceivedCount = e.Count*rate, e.Count; return e }
-	full := baseline(time.Hour, false)
-	raised := func(e errorRow) errorRow { e.typed = true; return e }
-	for name, tc := range map[string]struct {
-		rows []errorRow
-		base diagnose.Baseline
-		want int
-		rose bool
-	}{
-		"the first says it":      {[]errorRow{row("TypeError", "x is undefined", 10, 0), row("Timeout", "t", 9, 0)}, full, 0, true},
-		"a caller saw it first":  {[]errorRow{row("Unknown Error", "", 54, 0), row("TypeError", "x is undefined", 52, 0)}, full, 1, true},
-		"another is much rarer":  {[]errorRow{row("Unknown Error", "", 54, 0), row("TypeError", "x is undefined", 20, 0)}, full, 0, true},
-		"nothing says anything":  {[]errorRow{row("Unknown Error", "", 54, 0), row("Unknown Error", "", 50, 0)}, full, 0, true},
-		"a label without a text": {[]errorRow{row("POST /", " ", 25, 0), row("E", "text", 25, 0)}, full, 1, true},
-		"handed on, and raised": {[]errorRow{
-			row("x is undefined", "x is undefined", 52, 0),
-			raised(row("TypeError", "x is undefined", 52, 0)),
-		}, full, 1, true},
-		"another one was raised": {
-			[]errorRow{row("x is undefined", "x is undefined", 52, 0), raised(row("Timeout", "t", 50, 0))},
-			full, 0,
-			true,
-		},
-		"always there":             {[]errorRow{row("Declined", "declined", 900, 910), row("TypeError", "x is undefined", 40, 2)}, full, 1, true},
-		"no more than before":      {[]errorRow{row("Declined", "declined", 900, 930), row("Timeout", "t", 5, 6)}, full, 0, false},
-		"a little more by chance":  {[]errorRow{row("Declined", "declined", 900, 860), row("Timeout", "t", 5, 1)}, full, 0, false},
-		"rare, and not there once": {[]errorRow{row("Declined", "declined", 4, 0)}, full, 0, false},
-		"more time than before":    {[]errorRow{row("Declined", "declined", 120, 60)}, baseline(30*time.Minute, false), 0, false},
-		"hardly any time before": {
-			[]errorRow{row("Unknown Error", "", 54, 0), row("TypeError", "x is undefined", 52, 0)},
-			baseline(time.Minute, true), 1, false,
-		},
-		"few sampled spans": {[]errorRow{sampled(row("Declined", "declined", 4, 0), 10)}, full, 0, false},
-		"the other did not rise": {
-			[]errorRow{row("Unknown Error", "", 20, 2), row("Declined", "declined", 900, 890)}, full, 0, true,
-		},
-	} {
-		if got, rose := telling(tc.rows, tc.base); got != tc.want || rose != tc.rose {
-			t.Errorf("%s: %d, %v", name, got, rose)
-		}
-	}
-}
-
 func TestErrorCountsAreWeighted(t *testing.T) {
 	split := []*svcv2.ErrorEventCount{{Name: "production", Count: 3, EstimatedCount: 21}, {Name: "", Count: 1, EstimatedCount: 1}}
 	res := toErrors(tool.Period(tooltest.Now().Add(-time.Hour), tooltest.Now()), &svcv2.SearchErrorEventsResponse{
