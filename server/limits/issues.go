@@ -13,7 +13,7 @@ const (
 	// IssueArchive is the time after which an issue that is done is archived, IssueDelete that after which an archived one is deleted.
 	IssueArchive = 14 * Day
 	IssueDelete  = 90 * Day
-	// IssueRegressionGrace is the time after the end of an issue in which occurrences without a version are no regression.
+	// IssueRegressionGrace is the time after the end of an issue in which occurrences without a version do not count as regressions.
 	// IssueStaticVersion is that for occurrences in a version that ran when it was done.
 	IssueRegressionGrace = 5 * time.Minute
 	IssueStaticVersion   = 72 * time.Hour
@@ -122,8 +122,8 @@ func issues() []Limit {
 		lasts("IssueQuiet", IssueQuiet, "An incident of an issue ends after %s without an occurrence."),
 		lasts("IssueArchive", IssueArchive, "An issue that is done is archived after %s."),
 		lasts("IssueDelete", IssueDelete, "An archived issue is deleted after %s."),
-		lasts("IssueRegressionGrace", IssueRegressionGrace, "Occurrences without a version are no regression for %s after an issue is done."),
-		lasts("IssueStaticVersion", IssueStaticVersion, "Occurrences in a version that ran when an issue was done are no regression for %s."),
+		lasts("IssueRegressionGrace", IssueRegressionGrace, "Occurrences without a version do not count as regressions for %s after an issue is done."),
+		lasts("IssueStaticVersion", IssueStaticVersion, "Occurrences in a version that ran when an issue was done do not count as regressions for %s."),
 		count("IssuesAMinute", IssuesAMinute, "An organization gets at most %s new issues in a minute; further groups count on one issue a service."),
 		count("OpenIssues", OpenIssues, "An organization has at most %s open issues."),
 		count("IssueNames", IssueNames, "An issue remembers the last %s versions and environments."),
@@ -158,7 +158,7 @@ func issues() []Limit {
 		lasts("PullRequestEvery", PullRequestEvery, "The server asks the source host about an open pull request of an issue every %s."),
 		lasts("PullRequestClosed", PullRequestClosed, "The server asks about a closed pull request every %s."),
 		lasts("PullRequestUnknown", PullRequestUnknown, "The server looks every %s for a connected account that has the repository of a pull request."),
-		lasts("PullRequestLook", PullRequestLook, "A look begins no further question to source hosts after %s."),
+		lasts("PullRequestLook", PullRequestLook, "A look asks source hosts nothing more after %s."),
 		count("PullRequestCommits", PullRequestCommits, "A check of a fix asks a source host about at most %s commits."),
 		lasts("PullRequestWait", PullRequestWait, "A caller who links a pull request waits at most %s for the source host."),
 		count("PullRequestRows", PullRequestRows, "A look asks about at most %s pull requests of a shard."),

@@ -207,7 +207,7 @@ func source() []Limit {
 		lasts("RepositoryIdle", RepositoryIdle, "Any other one is read every %s."),
 		lasts("RepositoryRecent", RepositoryRecent, "The first look at a repository goes %s back; what happened in that time happened of late."),
 		count("RepositoryUnread", RepositoryUnread,
-			"A host may fail to tell the commits of a pull request in %s looks; then svc goes on without them."),
+			"If a host does not return the commits of a pull request in %s looks, svc goes on without them."),
 		count("RepositoryPulls", RepositoryPulls, "A look reads at most %s changed pull requests of a repository; the next one goes on there."),
 		count("RepositoryNamed", RepositoryNamed, "A pull request is linked by itself to at most %s issues that it names."),
 		count("RepositoryDeployments", RepositoryDeployments, "A look reads the newest %s deployments of a repository."),

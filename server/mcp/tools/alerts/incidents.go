@@ -70,7 +70,7 @@ type timelineArgs struct {
 func newGetIncidentTimeline(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[incidentsResult](&tool.Tool{
 		Name: "get_incident_timeline", View: "/alerts/rules/{rule_id}", Title: "Timeline of alert incidents",
-		Description: "Show when the incidents of one rule, or of all, were triggered, told and resolved, the last triggered first.",
+		Description: "Show when the incidents of one rule, or of all, were triggered, reported and resolved, the last triggered first.",
 		Run: tool.With(func(ctx context.Context, a *timelineArgs) (*tool.Answer, error) {
 			return incidents(ctx, s, &a.incidentFilter, a.RuleID, a.Limit, &a.RuleID)
 		}),
@@ -114,7 +114,7 @@ func incidents(ctx context.Context, s *tool.Clients, f *incidentFilter, rule *st
 			tool.Labeled("Open", fmt.Sprint(res.OpenCount)), tool.Labeled("Resolved", fmt.Sprint(res.ResolvedCount)),
 		},
 		Blocks: []tool.Block{tool.Table("", "No incident matches.", []string{
-			"id", "rule", "group", "severity", "status", "value", "threshold", "triggered", "last breach", "resolved", "told",
+			"id", "rule", "group", "severity", "status", "value", "threshold", "triggered", "last breach", "resolved", "reported",
 		}, rows)},
 		Shown: tool.ShownOf(len(rows), res.HasMore, "incidents"),
 	}

@@ -37,7 +37,7 @@ type explainDifferenceArgs struct {
 	Signal     string     `default:"traces" of:"ExplainDifferenceRequest.signal"`
 	Where      *string    `doc:"Condition on both sides." example:"service.name = checkout"`
 	Selected   *string    `doc:"Condition of the side to explain." example:"has_error = true"`
-	Other      *string    `doc:"Default: all that selected leaves."`
+	Other      *string    `doc:"Default: all rows that selected does not match."`
 	OtherStart *time.Time `doc:"Another window for the other side, as for now against before."`
 	OtherEnd   *time.Time
 }
