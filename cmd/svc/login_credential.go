@@ -21,13 +21,13 @@ import (
 
 // credential is the data that svc login stores.
 type credential struct {
-	URL          string    `json:"url"`
-	Token        string    `json:"token"`
-	KeyID        string    `json:"key_id"`
-	KeyPrefix    string    `json:"key_prefix"`
-	ExpiresAt    time.Time `json:"expires_at"`
-	User         account   `json:"user"`
-	Organization place     `json:"organization"`
+	URL          string     `json:"url"`
+	Token        string     `json:"token"`
+	KeyID        string     `json:"key_id"`
+	KeyPrefix    string     `json:"key_prefix"`
+	ExpiresAt    time.Time  `json:"expires_at"`
+	User         account    `json:"user"`
+	Organization membership `json:"organization"`
 }
 
 // account is a user, as the API shows it.
@@ -37,8 +37,8 @@ type account struct {
 	Name  *string `json:"name"`
 }
 
-// place is an organization, as the API shows it.
-type place struct {
+// membership is an organization with the role of the caller in it.
+type membership struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Role string `json:"role"`

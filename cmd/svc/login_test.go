@@ -30,7 +30,7 @@ func TestLoginAgainstServers(t *testing.T) {
 	key := func(w http.ResponseWriter) {
 		_ = json.NewEncoder(w).Encode(credential{
 			Token: "svc_ak_secret", KeyPrefix: "svc_ak_secre...", KeyID: "key_1", ExpiresAt: time.Now().Add(time.Hour),
-			User: account{Email: "ada@example.com"}, Organization: place{Name: "Acme"},
+			User: account{Email: "ada@example.com"}, Organization: membership{Name: "Acme"},
 		})
 	}
 	for name, tc := range map[string]struct {

@@ -21,14 +21,14 @@ import (
 type identity struct {
 	URL string `json:"url"`
 	// Credential is the kind of the credential, and Source the variable or the file that has it.
-	Credential   string     `json:"credential"`
-	Source       string     `json:"source"`
-	User         *account   `json:"user"`
-	Organization *place     `json:"organization"`
-	KeyID        string     `json:"key_id"`
-	KeyPrefix    string     `json:"key_prefix"`
-	Scopes       []string   `json:"scopes"`
-	ExpiresAt    *time.Time `json:"expires_at"`
+	Credential   string      `json:"credential"`
+	Source       string      `json:"source"`
+	User         *account    `json:"user"`
+	Organization *membership `json:"organization"`
+	KeyID        string      `json:"key_id"`
+	KeyPrefix    string      `json:"key_prefix"`
+	Scopes       []string    `json:"scopes"`
+	ExpiresAt    *time.Time  `json:"expires_at"`
 }
 
 func (c *cli) whoami() *cobra.Command {
@@ -74,7 +74,7 @@ func identify(target console.Target, s *svcv2.Session) identity {
 		who.User = &account{ID: u.GetId(), Email: u.GetEmail(), Name: u.Name}
 	}
 	if o := s.GetOrganization(); o != nil {
-		who.Organization = &place{ID: o.GetId(), Name: o.GetName(), Role: o.GetRole()}
+		who.Organization = &membership{ID: o.GetId(), Name: o.GetName(), Role: o.GetRole()}
 	}
 	if s.GetExpiresAt() != nil {
 		at := s.GetExpiresAt().AsTime()

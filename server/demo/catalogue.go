@@ -95,8 +95,8 @@ func typical(service string) time.Duration {
 	}[service]
 }
 
-// place is a service with one of its dependencies, and a table that may grow.
-type place struct{ service, dependency, table string }
+// target is a service with one of its dependencies, and a table that may grow.
+type target struct{ service, dependency, table string }
 
 // draw chooses the place, the time and the size of a fault that begins in a slot.
 func (p *plan) draw(kind string, r random, slot int64) *planted {
@@ -124,7 +124,7 @@ func (p *plan) draw(kind string, r random, slot int64) *planted {
 			f.service, f.key = search, "q="+pick(r, []string{"tent", "gift", "socks"})
 		}
 	case KindRetries:
-		at := pick(r, []place{
+		at := pick(r, []target{
 			{search, "products", ""},
 			{shipping, "api.parcelway.example", ""},
 			{inventory, "inventory", ""},
@@ -134,7 +134,7 @@ func (p *plan) draw(kind string, r random, slot int64) *planted {
 		})
 		f.service, f.dependency, f.size = at.service, at.dependency, size(0.4, 0.8)
 	case KindQueue:
-		at := pick(r, []place{
+		at := pick(r, []target{
 			{email, "orders.placed", ""},
 			{inventory, "orders.placed", ""},
 			{shipping, "orders.placed", ""},
@@ -143,7 +143,7 @@ func (p *plan) draw(kind string, r random, slot int64) *planted {
 		})
 		f.service, f.dependency, f.size, length = at.service, at.dependency, size(6, 20), minute(40, 75)
 	case KindCertificate:
-		at := pick(r, []place{
+		at := pick(r, []target{
 			{payments, "api.payfast.example", ""},
 			{shipping, "api.parcelway.example", ""},
 			{email, "api.mailgrid.example", ""},
@@ -154,7 +154,7 @@ func (p *plan) draw(kind string, r random, slot int64) *planted {
 	case KindCustomer:
 		f.service, f.customer, f.size, f.entry = pick(r, []string{inventory, search, catalog}), pick(r, customers()), size(4, 12), edge
 	case KindQuery:
-		at := pick(r, []place{
+		at := pick(r, []target{
 			{catalog, "catalog", "product_variants"},
 			{catalog, "catalog", "products"},
 			{checkout, "orders", "orders"},

@@ -13,7 +13,7 @@ const (
 	entry = "is_entry = true"
 )
 
-func (b *board) errorsByType(p place) {
+func (b *board) errorsByType(p layout) {
 	b.table(p, "Errors by Type", sql("table",
 		"SELECT "+errorLabel+" AS error_label, round(sum(SampleRate)) AS count, uniq(ServiceName) AS affected_services_count FROM spans"+
 			" WHERE $__orgFilter AND $__timeFilter(Timestamp) AND HasError"+b.sqlService()+
@@ -21,7 +21,7 @@ func (b *board) errorsByType(p place) {
 		column("error_label", "Error", ""), column("count", "Count", "number"), column("affected_services_count", "Services", "number"))
 }
 
-func (b *board) affectedServices(p place) {
+func (b *board) affectedServices(p layout) {
 	b.sqlNumber(p, "Affected Services", "number",
 		"SELECT uniq(ServiceName) AS value FROM spans WHERE $__orgFilter AND $__timeFilter(Timestamp) AND HasError"+b.sqlService())
 }
@@ -34,33 +34,33 @@ func application() []*Template {
 			Tags: []string{"service", "latency", "errors"}, Requirements: tracing, Parameters: serviceName(),
 			widgets: func(b *board) {
 				f := b.service()
-				b.number(place{0, 0, 3, 2}, "Throughput", "number", "sum", spans("count", where(f, entry)))
-				b.number(place{3, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", f))
-				b.number(place{6, 0, 3, 2}, "P50 Latency", "duration_ms", "", spans("p50_duration", where(f, entry)))
-				b.number(place{9, 0, 3, 2}, "P95 Latency", "duration_ms", "", spans("p95_duration", where(f, entry)))
-				b.area(place{0, 2, 6, 4}, "Throughput Over Time", "number", spans("count", f, "service.name"))
-				b.area(place{6, 2, 6, 4}, "Error Rate Over Time", "percent", spans("error_rate", f, "service.name"))
-				b.line(place{0, 6, 12, 4}, "P95 Latency Over Time", "duration_ms", spans("p95_duration", f, "service.name"))
+				b.number(layout{0, 0, 3, 2}, "Throughput", "number", "sum", spans("count", where(f, entry)))
+				b.number(layout{3, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", f))
+				b.number(layout{6, 0, 3, 2}, "P50 Latency", "duration_ms", "", spans("p50_duration", where(f, entry)))
+				b.number(layout{9, 0, 3, 2}, "P95 Latency", "duration_ms", "", spans("p95_duration", where(f, entry)))
+				b.area(layout{0, 2, 6, 4}, "Throughput Over Time", "number", spans("count", f, "service.name"))
+				b.area(layout{6, 2, 6, 4}, "Error Rate Over Time", "percent", spans("error_rate", f, "service.name"))
+				b.line(layout{0, 6, 12, 4}, "P95 Latency Over Time", "duration_ms", spans("p95_duration", f, "service.name"))
 			},
 		},
 		{
 			Slug: "error-tracking", Name: "Error Tracking", Description: "How many errors there are, of which types, and where.",
 			Category: "application", Tags: []string{"errors"}, Requirements: tracing, Parameters: serviceName(),
 			widgets: func(b *board) {
-				b.area(place{0, 0, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", b.service(), "service.name"))
-				b.errorsByType(place{0, 4, 12, 5})
-				b.traces(place{0, 9, 12, 5}, "Recent Error Traces", where(b.service(), hasError))
+				b.area(layout{0, 0, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", b.service(), "service.name"))
+				b.errorsByType(layout{0, 4, 12, 5})
+				b.traces(layout{0, 9, 12, 5}, "Recent Error Traces", where(b.service(), hasError))
 			},
 		},
 		{
 			Slug: "platform-overview", Name: "Platform Overview", Description: "All services at a glance.", Category: "application",
 			Tags: []string{"overview"}, Requirements: tracing,
 			widgets: func(b *board) {
-				b.number(place{0, 0, 3, 2}, "Total Traces", "number", "sum", spans("count", "root_only = true"))
-				b.number(place{3, 0, 3, 2}, "Total Errors", "number", "sum", spans("count", hasError))
-				b.number(place{6, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", ""))
-				b.affectedServices(place{9, 0, 3, 2})
-				b.table(place{0, 2, 12, 5}, "Service Overview", sql(
+				b.number(layout{0, 0, 3, 2}, "Total Traces", "number", "sum", spans("count", "root_only = true"))
+				b.number(layout{3, 0, 3, 2}, "Total Errors", "number", "sum", spans("count", hasError))
+				b.number(layout{6, 0, 3, 2}, "Error Rate", "percent", "avg", spans("error_rate", ""))
+				b.affectedServices(layout{9, 0, 3, 2})
+				b.table(layout{0, 2, 12, 5}, "Service Overview", sql(
 					"table",
 					"SELECT ServiceName AS service, round(sum(SampleRate)) AS throughput, "+weightedP95+
 						" AS p95, round(sumIf(SampleRate, HasError)) AS errors"+
@@ -68,9 +68,9 @@ func application() []*Template {
 				),
 					column("service", "Service", ""), column("throughput", "Throughput", "number"), column("p95", "P95",
 						"duration_ms"), column("errors", "Errors", "number"))
-				b.area(place{0, 7, 6, 4}, "Throughput by Service", "number", spans("count", "", "service.name"))
-				b.area(place{6, 7, 6, 4}, "Error Rate by Service", "percent", spans("error_rate", "", "service.name"))
-				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", hasError)
+				b.area(layout{0, 7, 6, 4}, "Throughput by Service", "number", spans("count", "", "service.name"))
+				b.area(layout{6, 7, 6, 4}, "Error Rate by Service", "percent", spans("error_rate", "", "service.name"))
+				b.traces(layout{0, 11, 12, 5}, "Recent Error Traces", hasError)
 			},
 		},
 		{
@@ -78,14 +78,14 @@ func application() []*Template {
 			Tags: []string{"http", "latency"}, Requirements: []string{"HTTP instrumentation"}, Parameters: serviceName(),
 			widgets: func(b *board) {
 				f := b.service()
-				b.table(place{0, 0, 6, 5}, "Top Endpoints by Throughput", query("breakdown", spans("count", f, "span.name")),
+				b.table(layout{0, 0, 6, 5}, "Top Endpoints by Throughput", query("breakdown", spans("count", f, "span.name")),
 					column("name", "Endpoint", ""), column("value", "Requests", "number"))
-				b.table(place{6, 0, 6, 5}, "Slowest Endpoints (P95)", query("breakdown", spans("p95_duration", f, "span.name")),
+				b.table(layout{6, 0, 6, 5}, "Slowest Endpoints (P95)", query("breakdown", spans("p95_duration", f, "span.name")),
 					column("name", "Endpoint", ""), column("value", "P95", "duration_ms"))
 				rates := spans("error_rate", f, "span.name")
 				rates.SeriesLimit = new("20") // a reader cannot distinguish more series than that
-				b.area(place{0, 5, 12, 4}, "Error Rate by Endpoint", "percent", rates)
-				b.traces(place{0, 9, 12, 5}, "Recent Traces", f)
+				b.area(layout{0, 5, 12, 4}, "Error Rate by Endpoint", "percent", rates)
+				b.traces(layout{0, 9, 12, 5}, "Recent Traces", f)
 			},
 		},
 		{
@@ -93,12 +93,12 @@ func application() []*Template {
 			Category: "application", Tags: []string{"errors"}, Requirements: tracing, Parameters: serviceName(),
 			widgets: func(b *board) {
 				f := b.service()
-				b.number(place{0, 0, 4, 2}, "Total Errors", "number", "sum", spans("count", where(f, hasError)))
-				b.number(place{4, 0, 4, 2}, "Error Rate", "percent", "avg", spans("error_rate", f))
-				b.affectedServices(place{8, 0, 4, 2})
-				b.errorsByType(place{0, 2, 12, 5})
-				b.area(place{0, 7, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", f, "service.name"))
-				b.traces(place{0, 11, 12, 5}, "Recent Error Traces", where(f, hasError))
+				b.number(layout{0, 0, 4, 2}, "Total Errors", "number", "sum", spans("count", where(f, hasError)))
+				b.number(layout{4, 0, 4, 2}, "Error Rate", "percent", "avg", spans("error_rate", f))
+				b.affectedServices(layout{8, 0, 4, 2})
+				b.errorsByType(layout{0, 2, 12, 5})
+				b.area(layout{0, 7, 12, 4}, "Error Rate Over Time", "percent", spans("error_rate", f, "service.name"))
+				b.traces(layout{0, 11, 12, 5}, "Recent Error Traces", where(f, hasError))
 			},
 		},
 		{
@@ -124,13 +124,13 @@ func application() []*Template {
 				if observes(kind) {
 					counted = "Observations" // a point of a histogram has many
 				}
-				b.number(place{0, 0, 4, 2}, title+" (avg)", unitOfData, "avg", metric(name, kind, "avg", f))
-				b.number(place{4, 0, 4, 2}, title+" (max)", unitOfData, "max", metric(name, kind, "max", f))
-				b.number(place{8, 0, 4, 2}, counted, "number", "sum", metric(name, kind, "count", f))
-				b.line(place{0, 2, 12, 4}, title+" Over Time", unitOfData, metric(name, kind, "avg", f, "service.name"))
+				b.number(layout{0, 0, 4, 2}, title+" (avg)", unitOfData, "avg", metric(name, kind, "avg", f))
+				b.number(layout{4, 0, 4, 2}, title+" (max)", unitOfData, "max", metric(name, kind, "max", f))
+				b.number(layout{8, 0, 4, 2}, counted, "number", "sum", metric(name, kind, "count", f))
+				b.line(layout{0, 2, 12, 4}, title+" Over Time", unitOfData, metric(name, kind, "avg", f, "service.name"))
 				average := column("value", "Average", unitOfData)
 				average.Align = new("right")
-				b.table(place{0, 6, 12, 4}, title+" By Service", query("breakdown", metric(name, kind, "avg", f, "service.name")),
+				b.table(layout{0, 6, 12, 4}, title+" By Service", query("breakdown", metric(name, kind, "avg", f, "service.name")),
 					column("name", "Service", ""), average)
 			},
 		},

@@ -15,8 +15,8 @@ type board struct {
 	ids     map[string]int
 }
 
-// place is the position of a widget: column, row, width and height.
-type place [4]float64
+// layout is the position of a widget: column, row, width and height.
+type layout [4]float64
 
 // Types of metrics. The sender decides which type a metric has.
 const (
@@ -26,7 +26,7 @@ const (
 	histogram = "histogram" // queried by its averages: the query builder has no percentiles of metrics
 )
 
-func (b *board) add(p place, visualization, title string, source *svcv2.WidgetDataSource, display *svcv2.WidgetDisplay) {
+func (b *board) add(p layout, visualization, title string, source *svcv2.WidgetDataSource, display *svcv2.WidgetDisplay) {
 	id := strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -127,15 +127,15 @@ func shownUnit(unit string) *string {
 }
 
 // area, line and number are the drawings that all templates share.
-func (b *board) area(p place, title, unit string, drafts ...*svcv2.QueryDraft) {
+func (b *board) area(p layout, title, unit string, drafts ...*svcv2.QueryDraft) {
 	b.chart(p, title, unit, "area", true, drafts)
 }
 
-func (b *board) line(p place, title, unit string, drafts ...*svcv2.QueryDraft) {
+func (b *board) line(p layout, title, unit string, drafts ...*svcv2.QueryDraft) {
 	b.chart(p, title, unit, "line", false, drafts)
 }
 
-func (b *board) chart(p place, title, unit, kind string, stacked bool, drafts []*svcv2.QueryDraft) {
+func (b *board) chart(p layout, title, unit, kind string, stacked bool, drafts []*svcv2.QueryDraft) {
 	b.add(p, "chart", title, query("timeseries", drafts...), &svcv2.WidgetDisplay{
 		ChartId: new("query-builder-" + kind), ChartPresentation: &svcv2.ChartPresentation{Legend: new("visible")}, Stacked: new(stacked),
 		CurveType: new("monotone"), Unit: shownUnit(unit),
@@ -143,7 +143,7 @@ func (b *board) chart(p place, title, unit, kind string, stacked bool, drafts []
 }
 
 // number shows one figure. With aggregate, it combines the buckets of a query. Without, the query covers the whole window.
-func (b *board) number(p place, title, unit, aggregate string, q *svcv2.QueryDraft) {
+func (b *board) number(p layout, title, unit, aggregate string, q *svcv2.QueryDraft) {
 	source := query("timeseries", q)
 	if aggregate != "" {
 		source.Transform = &svcv2.DataTransform{
@@ -153,7 +153,7 @@ func (b *board) number(p place, title, unit, aggregate string, q *svcv2.QueryDra
 	b.add(p, "stat", title, source, &svcv2.WidgetDisplay{Unit: shownUnit(unit)})
 }
 
-func (b *board) sqlNumber(p place, title, unit, text string) {
+func (b *board) sqlNumber(p layout, title, unit, text string) {
 	source := sql("stat", text)
 	source.Transform = &svcv2.DataTransform{ReduceToValue: &svcv2.ReduceToValue{Field: "value", Aggregate: new("first")}}
 	b.add(p, "stat", title, source, &svcv2.WidgetDisplay{Unit: new(unit)})
@@ -168,12 +168,12 @@ func column(field, header, unit string) *svcv2.TableColumn {
 	return c
 }
 
-func (b *board) table(p place, title string, source *svcv2.WidgetDataSource, columns ...*svcv2.TableColumn) {
+func (b *board) table(p layout, title string, source *svcv2.WidgetDataSource, columns ...*svcv2.TableColumn) {
 	b.add(p, "table", title, source, &svcv2.WidgetDisplay{Columns: columns})
 }
 
 // traces lists the newest 10 traces.
-func (b *board) traces(p place, title, clause string) {
+func (b *board) traces(p layout, title, clause string) {
 	const limit = 10.
 	source := query("list", spans("count", clause))
 	source.Limit = new(limit)

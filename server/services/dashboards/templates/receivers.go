@@ -23,7 +23,7 @@ func charts(list []chart, filter func(*board) string) func(*board) {
 			if c.by != "" {
 				groups = strings.Split(c.by, ",")
 			}
-			p := place{column, row, 6, 4}
+			p := layout{column, row, 6, 4}
 			if c.wide {
 				p[2] = 12
 			}
