@@ -49,9 +49,9 @@ var (
 		"Items that this run accepted and the warehouse refused, kept in the quarantine folder.",
 		"signal",
 	)
-	batches         = metricname.Desc("batches_total", "Batches inserted into the warehouse.")
-	insertRetries   = metricname.Desc("insert_retries_total", "Inserts that were tried again.")
-	insertsSalvaged = metricname.Desc(
+	batches             = metricname.Desc("batches_total", "Batches inserted into the warehouse.")
+	insertRetries       = metricname.Desc("insert_retries_total", "Inserts that were tried again.")
+	insertsWithoutViews = metricname.Desc(
 		"inserts_salvaged_total",
 		"Inserts that were stored without a view that refuses their rows: its rollup lacks them.",
 	)
@@ -97,7 +97,7 @@ func (c QueueCollector) Collect(ch chan<- prometheus.Metric) {
 	}
 	count(batches, float64(p.Batches))
 	count(insertRetries, float64(p.Retries))
-	count(insertsSalvaged, float64(p.Salvaged))
+	count(insertsWithoutViews, float64(p.StoredWithoutViews))
 	count(replayed, float64(p.Replayed))
 	count(spilled, float64(p.Spilled))
 	count(quarantined, float64(p.Quarantined))

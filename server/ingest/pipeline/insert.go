@@ -39,7 +39,7 @@ func (p *Pipeline) store(insert insertFunc, t Table, token string, earlier bool,
 	if refused != nil || err != nil {
 		return refused, err
 	}
-	p.count(func(s *Stats) { s.Salvaged++ })
+	p.count(func(s *Stats) { s.StoredWithoutViews++ })
 	p.logger.Error("rows stored without what a view of their table makes of them: it refuses them", slog.String("table", t.Name()),
 		slog.Int("rows", t.Rows()), slog.Any("error", cause))
 	return nil, nil

@@ -344,8 +344,8 @@ type Stats struct {
 	Refused map[string]int64
 	Batches int64
 	Retries int64
-	// Salvaged counts inserts that were stored without the views that failed on their rows.
-	Salvaged int64
+	// StoredWithoutViews counts inserts that were stored without the views that failed on their rows.
+	StoredWithoutViews int64
 	// Replayed counts records that were read from the log instead of taken from memory. Spilled counts attachments that were
 	// dropped to save memory.
 	Replayed    int64

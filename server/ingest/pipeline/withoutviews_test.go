@@ -66,8 +66,8 @@ func TestSuspectRowsStopNobody(t *testing.T) {
 	if diff := cmp.Diff(want, w.stored("a")); diff != "" {
 		t.Error(diff)
 	}
-	if s := stats.Stats(); s.Quarantined != 1 || s.Salvaged == 0 {
-		t.Errorf("%d quarantined, %d salvaged", s.Quarantined, s.Salvaged)
+	if s := stats.Stats(); s.Quarantined != 1 || s.StoredWithoutViews == 0 {
+		t.Errorf("%d quarantined, %d stored without views", s.Quarantined, s.StoredWithoutViews)
 	}
 	files, err := filepath.Glob(filepath.Join(r.dir, "quarantine", "*-a.rec"))
 	if err != nil || len(files) != 1 {
