@@ -60,6 +60,15 @@ func TestChecksums(t *testing.T) {
 	golden.Compare(t, "checksums.txt", got)
 }
 
+// TestNamedMigrationsExist: each migration that the program names is a file.
+func TestNamedMigrationsExist(t *testing.T) {
+	for _, name := range []string{warehouse.MinutesComplete, warehouse.CoarseRollupsAdded, warehouse.ServiceSeriesAdded} {
+		if _, err := os.Stat("migrations/" + name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestRetentionPlaceholders checks that no migration contains a retention as a plain number.
 func TestRetentionPlaceholders(t *testing.T) {
 	files, err := filepath.Glob("migrations/*.sql")

@@ -9,18 +9,11 @@ import (
 	"github.com/svc-observability/svc/server/warehouse"
 )
 
-const (
-	// weightedMinutes is the migration that completed service_minutes: since then the table holds everything that the query
-	// engine reads from it. coarseRollups added the rollups for long windows. serviceSeries added the minutes of one service.
-	weightedMinutes = "0006_weighted_minutes.sql"
-	coarseRollups   = "0007_coarse_rollups.sql"
-	serviceSeries   = "0011_service_series.sql"
-	// firstMigrations is the longest time that the migrations of a new warehouse take. It matters only for installations of older
-	// versions, which did not record upgrades.
-	firstMigrations = 10 * time.Minute
-)
+// firstMigrations is the longest time that the migrations of a new warehouse take. It matters only for installations of older versions,
+// which did not record upgrades.
+const firstMigrations = 10 * time.Minute
 
-// Migrations is the part of *warehouse.Warehouse that tells the age of the rollups.
+// Migrations is the part of *warehouse.Warehouse that knows the age of the rollups.
 type Migrations interface {
 	MigrationStatuses(ctx context.Context) ([]warehouse.MigrationStatus, error)
 }
@@ -39,9 +32,9 @@ func Rollups(ctx context.Context, m Migrations, logger *slog.Logger) query.Rollu
 
 func rollupsOf(statuses []warehouse.MigrationStatus) query.Rollups {
 	return query.Rollups{
-		Minutes: rollupOf(statuses, weightedMinutes),
-		Coarse:  rollupOf(statuses, coarseRollups),
-		Series:  rollupOf(statuses, serviceSeries),
+		Minutes: rollupOf(statuses, warehouse.MinutesComplete),
+		Coarse:  rollupOf(statuses, warehouse.CoarseRollupsAdded),
+		Series:  rollupOf(statuses, warehouse.ServiceSeriesAdded),
 	}
 }
 

@@ -21,20 +21,20 @@ func TestRollupsOf(t *testing.T) {
 		"none": {nil, query.Rollups{}},
 		"new": {
 			[]warehouse.MigrationStatus{
-				step("0001_telemetry.sql", at), step(weightedMinutes, at.Add(time.Second)),
-				step(coarseRollups, at.Add(time.Second)), step(serviceSeries, at.Add(time.Second)),
+				step("0001_telemetry.sql", at), step(warehouse.MinutesComplete, at.Add(time.Second)),
+				step(warehouse.CoarseRollupsAdded, at.Add(time.Second)), step(warehouse.ServiceSeriesAdded, at.Add(time.Second)),
 			},
 			query.AllRollups(),
 		},
 		"upgraded": {
-			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at)},
+			[]warehouse.MigrationStatus{step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(warehouse.MinutesComplete, at)},
 			query.Rollups{Minutes: query.Rollup{Complete: true, Since: later}},
 		},
 		"upgraded soon": { // within the time that a new warehouse may take, but over telemetry
 			[]warehouse.MigrationStatus{
-				step("0001_telemetry.sql", at.Add(-2*time.Minute)), step(weightedMinutes, at.Add(-2*time.Minute)),
-				step(coarseRollups, at.Add(-2*time.Minute)),
-				{File: serviceSeries, Applied: true, AppliedAt: at, Upgrade: true},
+				step("0001_telemetry.sql", at.Add(-2*time.Minute)), step(warehouse.MinutesComplete, at.Add(-2*time.Minute)),
+				step(warehouse.CoarseRollupsAdded, at.Add(-2*time.Minute)),
+				{File: warehouse.ServiceSeriesAdded, Applied: true, AppliedAt: at, Upgrade: true},
 			},
 			query.Rollups{
 				Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true},
@@ -43,16 +43,16 @@ func TestRollupsOf(t *testing.T) {
 		},
 		"upgraded twice": {
 			[]warehouse.MigrationStatus{
-				step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(weightedMinutes, at.Add(-240*time.Hour)),
-				step(coarseRollups, at),
+				step("0001_telemetry.sql", at.Add(-240*time.Hour)), step(warehouse.MinutesComplete, at.Add(-240*time.Hour)),
+				step(warehouse.CoarseRollupsAdded, at),
 			},
 			query.Rollups{Minutes: query.Rollup{Complete: true}, Coarse: query.Rollup{Complete: true, Since: later}},
 		},
-		"not yet":   {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(weightedMinutes, time.Time{})}, query.Rollups{}},
+		"not yet":   {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at), step(warehouse.MinutesComplete, time.Time{})}, query.Rollups{}},
 		"before it": {[]warehouse.MigrationStatus{step("0001_telemetry.sql", at)}, query.Rollups{}},
 		"a later file": {
 			[]warehouse.MigrationStatus{
-				step("0001_telemetry.sql", at), step(weightedMinutes, at), step(coarseRollups, time.Time{}),
+				step("0001_telemetry.sql", at), step(warehouse.MinutesComplete, at), step(warehouse.CoarseRollupsAdded, time.Time{}),
 				step("0099_x.sql", time.Time{}),
 			},
 			query.Rollups{Minutes: query.Rollup{Complete: true}},
