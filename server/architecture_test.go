@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,45 @@ func TestArchitecturePage(t *testing.T) {
 		fmt.Fprintf(&want, "| %d | %s |\n", level, strings.Join(byLevel[level], ", "))
 	}
 	golden.Section(t, "../docs/architecture.md", "levels", want.String())
+}
+
+var backticked = regexp.MustCompile("`([^`]+)`")
+
+// TestContributingNamesPackages holds the table of packages in CONTRIBUTING.md against the tree: each package of the first level has a row,
+// and each name in the rows is a folder. A row names server once: "`server/rpc`, `rest`".
+func TestContributingNamesPackages(t *testing.T) {
+	text, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n## Packages\n")
+	section, _, ok := strings.Cut(rest, "\n## ")
+	if !ok {
+		t.Fatal("CONTRIBUTING.md lacks the section Packages")
+	}
+	named := map[string]bool{}
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "`server/") {
+			continue
+		}
+		for _, m := range backticked.FindAllStringSubmatch(cells[1], -1) {
+			name, _, _ := strings.Cut(strings.TrimPrefix(m[1], "server/"), "/")
+			named[name] = true
+			if info, err := os.Stat(name); err != nil || !info.IsDir() {
+				t.Errorf("the table of packages names `%s`, which is not a folder of server/", name)
+			}
+		}
+	}
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() && e.Name() != "testdata" && !named[e.Name()] {
+			t.Errorf("the table of packages in CONTRIBUTING.md lacks server/%s", e.Name())
+		}
+	}
 }
 
 // largeFiles and largeNames are the sizes from which the page must give a reason why a package is one thing.
