@@ -165,6 +165,7 @@ LINTED = $(shell go list ./... | grep -v -e '/gen/' -e '/ent$$' -e '/ent/') ./en
 lint: tools deps $(GOLANGCI_LINT) ## golangci-lint (vet and staticcheck among its linters), gofumpt, buf lint
 	@unformatted=$$($(BIN)/gofumpt -l $(GO_FILES)); \
 		if [ -n "$$unformatted" ]; then echo "not formatted (run make fmt):" >&2; echo "$$unformatted" >&2; exit 1; fi
+	@tools/subjects.sh
 	$(BIN)/buf lint
 	@$(MAKE) breaking
 	GOGC=200 GOMEMLIMIT=8GiB $(GOLANGCI_LINT) run --allow-serial-runners $(LINTED:github.com/svc-observability/svc%=.%)
