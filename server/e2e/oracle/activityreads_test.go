@@ -249,7 +249,29 @@ func (a *audit) checkNames(w window, p *persons) {
 			a.figure(read, "last_seen of "+name, float64(moment(o["last_seen"]).Sub(slices.MaxFunc(rows, order).at)), exactly(0))
 		}
 		a.names(read, what, found, slices.Collect(maps.Keys(names)))
+		a.checkNamesTool(what, in(w, merged(request, object{"limit": 100})), names, p)
 	}
+}
+
+// checkNamesTool compares the list of the tool with the same evaluation.
+func (a *audit) checkNamesTool(what string, arguments object, names map[string][]*action, p *persons) {
+	const read = "list_product_events"
+	var got struct {
+		Events []struct {
+			EventName, Kind          string
+			Count, Sessions, Persons float64
+		}
+	}
+	a.call(read, arguments, &got)
+	var found []string
+	for _, e := range got.Events {
+		name := e.EventName + " " + e.Kind
+		found = append(found, name)
+		for aggregation, n := range map[string]float64{"count": e.Count, "sessions": e.Sessions, "persons": e.Persons} {
+			a.figure(read, aggregation+" of "+name+" of "+what, n, exactly(p.aggregate(names[name], aggregation, 0)))
+		}
+	}
+	a.names(read, what, found, slices.Collect(maps.Keys(names)))
 }
 
 // checkActionSeries compares breakdowns and series by each aggregation.

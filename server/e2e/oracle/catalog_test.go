@@ -26,7 +26,7 @@ func FuzzOracleServices(f *testing.F) {
 }
 
 func compareServices(tb testing.TB, seed uint64) {
-	a := begin(tb, seed)
+	a, _ := begin(tb, seed)
 	k := &catalogAudit{a}
 	for n, w := range a.windows() {
 		if n%2 == 1 { // whole hours and any times

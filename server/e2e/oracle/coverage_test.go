@@ -26,8 +26,8 @@ var uncompared = []struct{ reads, reason string }{
 	{`runSql|listSqlTables`, "the statement is the caller's"},
 	{`list(Attribute|Sql).*`, "names and their counts: no evaluation yet"},
 	{
-		`find_.*|compare_periods|diagnose_service|error_detail|explore_attributes|get_.*|inspect_.*|list_(dashboards|product_events)|` +
-			`query_funnel|run_sql|search_.*|service_map|audit_setup|describe_.*`,
+		`find_(incidents|slow_traces)|compare_periods|diagnose_service|explore_attributes|get_session_.*|inspect_.*|list_dashboards|` +
+			`run_sql|search_(sessions|traces)|service_map|audit_setup|describe_.*`,
 		"REST has the same figures; no comparison of the tool's own yet",
 	},
 	{`previewAlertRule|(preview|create)_alert_rule`, "its figures are compared with a loop over spans by TestTogether in server/alerting, " +

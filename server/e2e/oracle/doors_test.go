@@ -26,6 +26,7 @@ type audit struct {
 	key      string
 	compared map[string]int // by operation or tool
 	wrong    int
+	late     bool // rows arrived after the first comparison
 	began    time.Time
 	until    time.Time // the end of an input while fuzzing
 }

@@ -38,6 +38,7 @@ func (a *audit) checkFunnels(w window, p *persons) {
 		reached := a.funnel(w, p, by, within, meets)
 		var got object
 		a.ask(read, in(w, object{"steps": request, "key_by": by, "window_seconds": within.Seconds()}), &got)
+		a.checkFunnelTool(what, in(w, object{"steps_json": request, "key_by": by, "window_seconds": within.Seconds()}), reached)
 		for n, s := range list(got, "steps") {
 			count, _ := s["count"].(float64)
 			share, _ := s["of_first"].(float64)
@@ -78,4 +79,23 @@ func (a *audit) funnel(w window, p *persons, key string, within time.Duration, s
 		}
 	}
 	return reached
+}
+
+// checkFunnelTool compares the steps of the tool with the same evaluation.
+func (a *audit) checkFunnelTool(what string, arguments object, reached []int) {
+	const read = "query_funnel"
+	var got struct {
+		Steps []struct{ Count, OfFirst, DropOff float64 }
+	}
+	a.call(read, arguments, &got)
+	for n, s := range got.Steps {
+		a.figure(read, fmt.Sprintf("step %d of %s", n+1, what), s.Count, exactly(float64(reached[n])))
+		if reached[0] > 0 {
+			a.figure(read, fmt.Sprintf("share at step %d of %s", n+1, what), s.OfFirst, exactly(float64(reached[n])/float64(reached[0])))
+		}
+		if n > 0 {
+			a.figure(read, fmt.Sprintf("loss at step %d of %s", n+1, what), s.DropOff, exactly(float64(reached[n-1]-reached[n])))
+		}
+	}
+	a.figure(read, "steps of "+what, float64(len(got.Steps)), exactly(float64(len(reached))))
 }

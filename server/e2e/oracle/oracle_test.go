@@ -24,8 +24,8 @@ func TestOracle(t *testing.T) {
 		{"rows at the end of a window, rates in buckets that it cuts, and sessions that another span of a trace names", 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			a := begin(t, tc.seed)
-			for n, check := range a.parts() {
+			a, arrive := begin(t, tc.seed)
+			for n, check := range append(a.parts(), func() { a.checkLate(arrive) }) {
 				began := time.Now()
 				check()
 				a.Logf("part %d took %.1f s", n, time.Since(began).Seconds())
@@ -43,7 +43,7 @@ func FuzzOracle(f *testing.F) {
 		f.Skip("each input needs an organization of its own on a running server")
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, part uint8) {
-		a := begin(t, seed)
+		a, _ := begin(t, seed)
 		parts := a.parts()
 		parts[int(part)%len(parts)]()
 		a.finish(seed)
@@ -55,26 +55,28 @@ func (a *audit) parts() []func() {
 	return []func(){
 		a.checkSignals, a.checkServices, a.checkQuery, a.checkMetrics, a.checkTools, a.checkPages, a.checkErrors, a.checkActivity,
 		a.checkDistributions, a.checkPatterns, a.checkWidgets, a.checkAgents, a.checkToolsOfReads, a.checkDiagnosis, a.checkDifference,
-		a.checkAllReleases, a.checkDurations,
+		a.checkAllReleases, a.checkDurations, a.checkErrorTools, a.checkOperationTools,
 	}
 }
 
 // fuzzTime bounds the comparisons of one input. The fuzzing engine takes an input that runs for 10 s for a deadlock.
 const fuzzTime = 7 * time.Second
 
-func begin(tb testing.TB, seed uint64) *audit {
+// begin sends telemetry. arrive sends rows that are late.
+func begin(tb testing.TB, seed uint64) (a *audit, arrive func()) {
 	now := time.Now()
 	c, err := contract.Load()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	s := testkit.Shared(tb).NewOrganization(tb, fmt.Sprint("Oracle ", tb.Name()))
-	a := &audit{TB: tb, telemetry: generate(seed, now), server: s, contract: c, compared: map[string]int{}, began: now}
+	a = &audit{TB: tb, telemetry: generate(seed, now), server: s, contract: c, compared: map[string]int{}, began: now}
 	if flag.Lookup("test.fuzz").Value.String() != "" {
 		a.until = now.Add(fuzzTime)
 	}
+	arrive = a.hold()
 	a.send(tb, s)
-	return a
+	return a, arrive
 }
 
 func (a *audit) finish(seed uint64) {

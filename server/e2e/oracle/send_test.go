@@ -24,9 +24,16 @@ import (
 	"github.com/svc-observability/svc/server/testkit"
 )
 
-// send sends the telemetry in random order and in several requests, so that rows arrive late and out of order. It returns when all
-// of it can be read.
+// send sends the telemetry. It returns when all of it can be read.
 func (t *telemetry) send(tb testing.TB, s *testkit.Server) {
+	tb.Helper()
+	t.export(tb, s, t.spans, t.records, t.points)
+	t.activity.send(tb, s)
+	waitStored(tb, s)
+}
+
+// export sends rows in random order and in several requests.
+func (t *telemetry) export(tb testing.TB, s *testkit.Server, spans, records []*row, points []*point) {
 	tb.Helper()
 	traces, logs, metrics := &tracecollector.ExportTraceServiceRequest{}, &logscollector.ExportLogsServiceRequest{},
 		&metricscollector.ExportMetricsServiceRequest{}
@@ -38,8 +45,8 @@ func (t *telemetry) send(tb testing.TB, s *testkit.Server) {
 		logs.Reset()
 		metrics.Reset()
 	}
-	for n, i := range t.r.Perm(len(t.spans)) {
-		r := t.spans[i]
+	for n, i := range t.r.Perm(len(spans)) {
+		r := spans[i]
 		traces.ResourceSpans = append(traces.ResourceSpans, &tracepb.ResourceSpans{
 			Resource: r.otlp(), ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{r.span()}}},
 		})
@@ -47,21 +54,19 @@ func (t *telemetry) send(tb testing.TB, s *testkit.Server) {
 			flush()
 		}
 	}
-	for _, i := range t.r.Perm(len(t.records)) {
-		r := t.records[i]
+	for _, i := range t.r.Perm(len(records)) {
+		r := records[i]
 		logs.ResourceLogs = append(logs.ResourceLogs, &logspb.ResourceLogs{
 			Resource: r.otlp(), ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{r.record()}}},
 		})
 	}
-	for _, i := range t.r.Perm(len(t.points)) {
-		p := t.points[i]
+	for _, i := range t.r.Perm(len(points)) {
+		p := points[i]
 		metrics.ResourceMetrics = append(metrics.ResourceMetrics, &metricspb.ResourceMetrics{
 			Resource: p.otlp(), ScopeMetrics: []*metricspb.ScopeMetrics{{Metrics: []*metricspb.Metric{p.metric()}}},
 		})
 	}
 	flush()
-	t.activity.send(tb, s)
-	waitStored(tb, s)
 }
 
 func post(tb testing.TB, s *testkit.Server, path string, m proto.Message) {

@@ -101,7 +101,9 @@ func (a *audit) checkServices() {
 					break
 				}
 			}
-			a.checkMap(w, environment, scope)
+			if !a.late { // the calls of a block of time are kept for ten minutes
+				a.checkMap(w, environment, scope)
+			}
 		}
 		a.checkEnvironments(w)
 	}
