@@ -15,11 +15,11 @@ import (
 
 // Reasons why a chat workspace cannot be used.
 var (
-	// ErrNoWorkspace: the organization has no connected workspace with this id.
+	// ErrNoWorkspace means that the organization has no connected workspace with this id.
 	ErrNoWorkspace = errors.New("the organization has no connected chat workspace with this id")
-	// ErrNotSetUp: the operator of this server has not set up the provider of the workspace, or no longer.
+	// ErrNotSetUp means that the operator of this server has not set up the provider of the workspace, or no longer.
 	ErrNotSetUp = errors.New("the provider of the chat workspace is not set up on this server")
-	// ErrReconnect: the provider refuses our access to the workspace.
+	// ErrReconnect means that the provider refuses our access to the workspace.
 	ErrReconnect = errors.New("the provider refuses access to the chat workspace")
 )
 

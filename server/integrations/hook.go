@@ -37,7 +37,7 @@ func (e *Engine) HookSecret(c store.IntegrationConnection) string {
 // ErrUnhooked reports that an address was ours, and that its account is gone.
 var ErrUnhooked = errors.New("the account of the webhook is no longer connected")
 
-// Hooked finds the account of a token. ErrForged: the token is not one of ours. ErrUnhooked: its account is gone.
+// Hooked finds the account of a token. It returns ErrForged if the token is not one of ours. It returns ErrUnhooked if its account is gone.
 func (e *Engine) Hooked(ctx context.Context, provider, token string) (store.IntegrationConnection, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -60,14 +60,14 @@ type LoginProvider interface {
 type TokenProvider interface {
 	Provider
 	// Check asks the provider for the account of a token. The account has the token as its credentials. A team names one of several accounts
-	// that the token sees; empty: there must be one only. A problem Unauthorized: the provider refuses the token. Invalid or NotFound: the
-	// team is missing or wrong.
+	// that the token sees; without it, there must be one only. The problem is Unauthorized if the provider refuses the token, and Invalid
+	// or NotFound if the team is missing or wrong.
 	Check(ctx context.Context, token, team string) (Account, error)
 }
 
 // Verifier is a provider that sends deliveries.
 type Verifier interface {
-	// Verify checks the signature of a delivery. ErrForged: it is bad.
+	// Verify checks the signature of a delivery. It returns ErrForged if the signature is wrong.
 	Verify(header http.Header, body []byte) (Delivery, error)
 }
 
@@ -140,7 +140,7 @@ type Renew func(ctx context.Context, c Connection) (Connection, error)
 
 // Hooker is a provider whose deliveries come to the secret addresses of accounts; see Engine.HookURL.
 type Hooker interface {
-	// Hook reads a delivery about an account. ErrForged: it is signed, but not with the secret; see Engine.HookSecret.
+	// Hook reads a delivery about an account. It returns ErrForged if it is signed, but not with the secret; see Engine.HookSecret.
 	Hook(secret string, header http.Header, body []byte) (Delivery, error)
 }
 

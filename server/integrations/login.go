@@ -31,9 +31,9 @@ type Starter struct {
 
 // Reasons why an attempt cannot go on.
 var (
-	// ErrLoginUnknown: no attempt has this state, or it is over.
+	// ErrLoginUnknown means that no attempt has this state, or it is over.
 	ErrLoginUnknown = errors.New("the attempt to connect an account is over")
-	// ErrElsewhere: another session, or another person, has started the attempt.
+	// ErrElsewhere means that another session, or another person, has started the attempt.
 	ErrElsewhere = errors.New("the attempt to connect an account was started elsewhere")
 )
 
@@ -147,7 +147,7 @@ type Login struct {
 	Provider LoginProvider
 }
 
-// Login finds the attempt of a state. ErrLoginUnknown: there is none, or it is over.
+// Login finds the attempt of a state. It returns ErrLoginUnknown if there is none, or it is over.
 func (e *Engine) Login(ctx context.Context, provider, state string) (Login, error) {
 	setup, _ := e.Provider(provider)
 	login, can := setup.Provider.(LoginProvider)
@@ -177,8 +177,8 @@ func (l Login) Admits(by Starter) error {
 }
 
 // Exchange uses the attempt: it exchanges the code and returns the accounts that the person may connect. From then on the attempt belongs
-// to this person and session. The account of an installation is the only one; the callback of any other attempt names none, because
-// the author of the link can write a number into it. ErrLoginUnknown: the attempt was used before.
+// to this person and session. The account of an installation is the only one; the callback of any other attempt names none, because the
+// author of the link can write a number into it. It returns ErrLoginUnknown if the attempt was used before.
 func (e *Engine) Exchange(ctx context.Context, l Login, by Starter, c Callback) ([]Account, error) {
 	if l.Identity {
 		return nil, ErrLoginUnknown
@@ -209,7 +209,7 @@ func (e *Engine) Exchange(ctx context.Context, l Login, by Starter, c Callback) 
 	return nil, NewProblem(Forbidden, nil, "Your account at %s may not see the installation that was chosen.", l.Provider.Name())
 }
 
-// use marks the attempt as used. ErrLoginUnknown: it was used before.
+// use marks the attempt as used. It returns ErrLoginUnknown if it was used before.
 func (e *Engine) use(ctx context.Context, l Login, by Starter) error {
 	err := e.cfg.Store.UseIntegrationLogin(ctx, l.Org, l.ID, by.User, by.Session)
 	if errors.Is(err, store.ErrConflict) {
@@ -244,7 +244,8 @@ func (e *Engine) Offered(l Login) ([]Account, error) {
 }
 
 // Cancel ends the attempt, and gives back the access to accounts that the person saw and did not choose. That to a chat workspace stays if
-// an organization here has connected it. A failure of the provider changes nothing. ErrLoginUnknown: the attempt is over already.
+// an organization here has connected it. A failure of the provider changes nothing. It returns ErrLoginUnknown if the attempt is over
+// already.
 func (e *Engine) Cancel(ctx context.Context, l Login) error {
 	offered, err := e.Offered(l)
 	if err := errors.Join(err, e.end(ctx, l)); err != nil {
@@ -259,7 +260,7 @@ func (e *Engine) Cancel(ctx context.Context, l Login) error {
 	return nil
 }
 
-// end ends the attempt. ErrLoginUnknown: it is over already.
+// end ends the attempt. It returns ErrLoginUnknown if it is over already.
 func (e *Engine) end(ctx context.Context, l Login) error {
 	err := e.cfg.Store.EndIntegrationLogin(ctx, l.Org, l.ID)
 	if errors.Is(err, store.ErrConflict) {
@@ -268,7 +269,7 @@ func (e *Engine) end(ctx context.Context, l Login) error {
 	return err
 }
 
-// Connect stores an account and ends the attempt. ErrLoginUnknown: another request has ended it.
+// Connect stores an account and ends the attempt. It returns ErrLoginUnknown if another request has ended it.
 func (e *Engine) Connect(ctx context.Context, l Login, a Account, by principal.UserID) (store.IntegrationConnection, error) {
 	if err := e.end(ctx, l); err != nil {
 		return store.IntegrationConnection{}, err

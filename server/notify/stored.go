@@ -10,9 +10,9 @@ import (
 
 // Errors of a stored destination.
 var (
-	// ErrConfig: the stored settings cannot be read.
+	// ErrConfig means that the stored settings cannot be read.
 	ErrConfig = errors.New("the stored settings of the destination cannot be read")
-	// ErrSecret: the stored secret cannot be opened.
+	// ErrSecret means that the stored secret cannot be opened.
 	ErrSecret = errors.New("the stored secret of the destination cannot be opened")
 )
 

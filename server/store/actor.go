@@ -48,7 +48,7 @@ func (s *Store) EnsureActor(ctx context.Context, org principal.OrgID, in IssueAc
 	return out, err
 }
 
-// TouchActor notes the activity of an actor, and returns it. ErrNotFound: the organization has no such actor.
+// TouchActor notes the activity of an actor, and returns it. It returns ErrNotFound if the organization has no such actor.
 func (s *Store) TouchActor(ctx context.Context, org principal.OrgID, id uuid.UUID) (out IssueActor, err error) {
 	err = s.tx(ctx, "touch an actor", func(tx *ent.Tx) error {
 		row, err := tx.IssueActor.Query().Where(issueactor.ID(id), issueactor.OrgID(string(org))).Only(ctx)

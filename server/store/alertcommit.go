@@ -53,9 +53,9 @@ type AlertResult struct {
 	EvaluatedAt *time.Time
 }
 
-// CommitAlerts stores what the evaluation of an organization changed, in one transaction under the lease of the shard. After a crash,
-// the same evaluation gives the same incidents and deliveries, which are stored once. It returns the rules whose results were dropped,
-// because the rule was edited or deleted meanwhile. ErrNotFound: the organization is gone.
+// CommitAlerts stores what the evaluation of an organization changed, in one transaction under the lease of the shard. After a crash, the
+// same evaluation gives the same incidents and deliveries, which are stored once. It returns the rules whose results were dropped, because
+// the rule was edited or deleted meanwhile. It returns ErrNotFound if the organization is gone.
 func (s *Store) CommitAlerts(ctx context.Context, f Fence, org principal.OrgID, c AlertCommit) (dropped []uuid.UUID, err error) {
 	err = s.fenced(ctx, "commit alerts", f, func(tx *ent.Tx) error {
 		dropped = nil

@@ -32,7 +32,8 @@ type NewAlertDestination struct {
 	CreatedBy principal.UserID
 }
 
-// CreateAlertDestination creates a destination. The second result is the number of the transaction. ErrConflict: the name is taken.
+// CreateAlertDestination creates a destination. The second result is the number of the transaction. It returns ErrConflict if the name is
+// taken.
 func (s *Store) CreateAlertDestination(
 	ctx context.Context, org principal.OrgID, in NewAlertDestination,
 ) (d AlertDestination, txid string, err error) {

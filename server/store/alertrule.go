@@ -48,8 +48,8 @@ func plainTags(tags []string) []string {
 	return out
 }
 
-// CreateAlertRule creates a rule. The fields that the store writes are ignored. ErrConflict: the name is taken. ErrNoDestination: see
-// there. txid numbers the change.
+// CreateAlertRule creates a rule. The fields that the store writes are ignored. It returns ErrConflict if the name is taken. It can return
+// ErrNoDestination: see its comment. txid numbers the change.
 func (s *Store) CreateAlertRule(ctx context.Context, org principal.OrgID, by principal.UserID, in AlertRule) (AlertRule, string, error) {
 	if err := in.checkTexts(); err != nil {
 		return AlertRule{}, "", err

@@ -48,7 +48,7 @@ func (s *Store) ensureAlertCursor(ctx context.Context, tx *ent.Tx, org principal
 	return err
 }
 
-// GetAlertCursor returns the cursor of an organization. ErrNotFound: it never had a rule.
+// GetAlertCursor returns the cursor of an organization. It returns ErrNotFound if it never had a rule.
 func (s *Store) GetAlertCursor(ctx context.Context, org principal.OrgID) (AlertCursor, error) {
 	row, err := s.read.AlertCursor.Query().Where(alertcursor.OrgID(string(org))).Only(ctx)
 	return single("get alert cursor", toAlertCursor, row, err)

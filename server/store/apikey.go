@@ -119,9 +119,8 @@ func (s *Store) RevokeApiKey(ctx context.Context, org principal.OrgID, id uuid.U
 	return key, txid, nil
 }
 
-// RollApiKey revokes a key and creates another with the same name, description, kind and scopes, all or nothing. The new key
-// never expires unless an expiry is given. ErrNotFound: there is no such key, or it is revoked. Of two concurrent rolls one
-// succeeds.
+// RollApiKey revokes a key and creates another with the same name, description, kind and scopes, all or nothing. The new key never expires
+// unless an expiry is given. It returns ErrNotFound if there is no such key, or it is revoked. Of two concurrent rolls one succeeds.
 func (s *Store) RollApiKey(ctx context.Context, org principal.OrgID, id uuid.UUID, in RollParams) (key ApiKey, txid string, err error) {
 	err = s.mutate(ctx, "roll API key", func(tx *ent.Tx) (Change, error) {
 		// The update locks the row before it is read, so a second roll waits and then finds the key revoked.

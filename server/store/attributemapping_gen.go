@@ -79,7 +79,7 @@ type AttributeMappingEdit struct {
 	Enabled       Patch[bool]
 }
 
-// CreateAttributeMapping creates an attribute mapping. ErrInvalid: see InvalidError.
+// CreateAttributeMapping creates an attribute mapping. It returns an *InvalidError if the input breaks a rule.
 func (s *Store) CreateAttributeMapping(ctx context.Context, org principal.OrgID, in NewAttributeMapping) (AttributeMapping, error) {
 	r := AttributeMapping{
 		Org:           org,
@@ -121,7 +121,7 @@ func (s *Store) GetAttributeMapping(ctx context.Context, org principal.OrgID, id
 	return single("get attribute mapping", toAttributeMapping, row, err)
 }
 
-// EditAttributeMapping changes the fields that the edit sets. ErrInvalid: the resulting attribute mapping breaks a rule.
+// EditAttributeMapping changes the fields that the edit sets. It returns ErrInvalid if the resulting attribute mapping breaks a rule.
 func (s *Store) EditAttributeMapping(ctx context.Context, org principal.OrgID, id uuid.UUID, edit AttributeMappingEdit) (r AttributeMapping, err error) {
 	err = s.mutate(ctx, "edit attribute mapping", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockAttributeMapping(ctx, tx, org, id)

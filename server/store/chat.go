@@ -59,8 +59,8 @@ func (s *Store) KeepChatChannel(ctx context.Context, of IntegrationConnection, c
 	})
 }
 
-// SyncChatChannels makes the channels of a workspace those of a complete list of the provider. ErrFenced: the worker lost its lease.
-// ErrIntegrationChanged: the workspace was connected again since the list was begun.
+// SyncChatChannels makes the channels of a workspace those of a complete list of the provider. It returns ErrFenced if the worker lost its
+// lease. It returns ErrIntegrationChanged if the workspace was connected again since the list was begun.
 func (s *Store) SyncChatChannels(ctx context.Context, fence Fence, of IntegrationConnection, complete []ChatChannel, at time.Time) error {
 	return s.fenced(ctx, "store chat channels", fence, func(tx *ent.Tx) error {
 		row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)

@@ -32,8 +32,8 @@ func (s *Store) ListDashboardShares(ctx context.Context, org principal.OrgID, id
 	return collect("list dashboard shares", toDashboardShare, rows, err)
 }
 
-// GetDashboardShare returns the share of a dashboard or of a widget, or nil if there is no share. ErrNotFound: there is no such
-// dashboard.
+// GetDashboardShare returns the share of a dashboard or of a widget, or nil if there is no share. It returns ErrNotFound if there is no
+// such dashboard.
 func (s *Store) GetDashboardShare(ctx context.Context, org principal.OrgID, id uuid.UUID, widget string) (*DashboardShare, error) {
 	if err := s.dashboardExists(ctx, org, id); err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ func (s *Store) addDashboardVersion(ctx context.Context, tx *ent.Tx, d Dashboard
 	return err
 }
 
-// ListDashboardVersions returns versions, newest first, without their snapshots. It returns versions with numbers less than
-// below; 0 starts at the newest. ErrNotFound: there is no such dashboard.
+// ListDashboardVersions returns versions, newest first, without their snapshots. It returns versions with numbers less than below; 0 starts
+// at the newest. It returns ErrNotFound if there is no such dashboard.
 func (s *Store) ListDashboardVersions(ctx context.Context, org principal.OrgID,
 	id uuid.UUID, below, limit int,
 ) ([]DashboardVersion, error) {

@@ -39,8 +39,8 @@ type PlatformInventory struct {
 	Target    *ScrapeTarget
 }
 
-// SyncPlatform makes the databases of an account those of a complete list, and adds the events that are new. ErrFenced: the worker lost
-// its lease. ErrIntegrationChanged: the settings of the account changed since the list was begun.
+// SyncPlatform makes the databases of an account those of a complete list, and adds the events that are new. It returns ErrFenced if the
+// worker lost its lease. It returns ErrIntegrationChanged if the settings of the account changed since the list was begun.
 func (s *Store) SyncPlatform(ctx context.Context, fence Fence, of IntegrationConnection, in PlatformInventory) error {
 	return s.fenced(ctx, "store databases of a platform", fence, func(tx *ent.Tx) error {
 		row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)
@@ -184,8 +184,8 @@ type PlatformChange struct {
 	Target *ScrapeTarget
 }
 
-// ChangePlatform stores a change of a connected platform account, and its managed scrape target, in one transaction.
-// ErrConflict: the credentials were renewed since `of` was read. ErrInvalid: the target breaks a rule.
+// ChangePlatform stores a change of a connected platform account, and its managed scrape target, in one transaction. It returns ErrConflict
+// if the credentials were renewed since `of` was read. It returns ErrInvalid if the target breaks a rule.
 func (s *Store) ChangePlatform(ctx context.Context, of IntegrationConnection, in PlatformChange,
 	action string,
 ) (c IntegrationConnection, err error) {
@@ -261,7 +261,7 @@ func (s *Store) putManagedTarget(ctx context.Context, tx *ent.Tx, t ScrapeTarget
 	return u.Exec(ctx)
 }
 
-// ManagedScrapeTarget finds the scrape target of an integration. ErrNotFound: it has none.
+// ManagedScrapeTarget finds the scrape target of an integration. It returns ErrNotFound if it has none.
 func (s *Store) ManagedScrapeTarget(ctx context.Context, org principal.OrgID, managedBy string) (ScrapeTarget, error) {
 	row, err := s.read.ScrapeTarget.Query().Where(scrapetarget.OrgID(string(org)), scrapetarget.ManagedBy(managedBy)).Only(ctx)
 	return single("find a managed scrape target", toScrapeTarget, row, err)
@@ -286,7 +286,8 @@ func (s *Store) DisconnectPlatform(ctx context.Context, org principal.OrgID, id 
 	})
 }
 
-// IntegrationOf finds the account of a provider that an organization has connected, the oldest one. ErrNotFound: there is none.
+// IntegrationOf finds the account of a provider that an organization has connected, the oldest one. It returns ErrNotFound if there is
+// none.
 func (s *Store) IntegrationOf(ctx context.Context, org principal.OrgID, provider string) (IntegrationConnection, error) {
 	row, err := s.read.IntegrationConnection.Query().Where(
 		integrationconnection.OrgID(string(org)), integrationconnection.Provider(provider),

@@ -33,7 +33,7 @@ type NewDeviceLogin struct {
 	ExpiresAt      time.Time
 }
 
-// CreateDeviceLogin begins a login and deletes logins that ended more than deviceLoginKept ago. ErrConflict: a code is in use.
+// CreateDeviceLogin begins a login and deletes logins that ended more than deviceLoginKept ago. It returns ErrConflict if a code is in use.
 func (s *Store) CreateDeviceLogin(ctx context.Context, in NewDeviceLogin) (DeviceLogin, error) {
 	var out DeviceLogin
 	err := s.tx(ctx, "create device login", func(tx *ent.Tx) (err error) {
@@ -56,7 +56,8 @@ func (s *Store) DeviceLoginByUserCode(ctx context.Context, hash string) (DeviceL
 	return single("find device login", toDeviceLogin, row, err)
 }
 
-// DecideDeviceLogin approves or denies a login, once, for a user in an organization. ErrNotFound: the login is no longer pending.
+// DecideDeviceLogin approves or denies a login, once, for a user in an organization. It returns ErrNotFound if the login is no longer
+// pending.
 func (s *Store) DecideDeviceLogin(ctx context.Context, org principal.OrgID,
 	user principal.UserID, id uuid.UUID, approve bool,
 ) (DeviceLogin, error) {
@@ -98,7 +99,7 @@ func (s *Store) PollDeviceLogin(ctx context.Context, hash string) (DeviceLogin, 
 	return toDeviceLogin(row), nil
 }
 
-// ErrNoAdministrator: the person who approved a login is no longer an administrator of the organization.
+// ErrNoAdministrator means that the person who approved a login is no longer an administrator of the organization.
 var ErrNoAdministrator = errors.New("store: the user does not administer the organization")
 
 // RedeemedLogin is the result of a device login.
@@ -108,9 +109,8 @@ type RedeemedLogin struct {
 	Organization Organization
 }
 
-// RedeemDeviceLogin creates the key of an approved login, once, all or nothing. CreatedBy and CreatedByEmail of the key name the
-// person who approved. ErrNotFound: the login is not approved, or it has expired or was redeemed. ErrNoAdministrator is possible
-// too.
+// RedeemDeviceLogin creates the key of an approved login, once, all or nothing. CreatedBy and CreatedByEmail of the key name the person who
+// approved. It returns ErrNotFound if the login is not approved, or it has expired or was redeemed. ErrNoAdministrator is possible too.
 func (s *Store) RedeemDeviceLogin(ctx context.Context, id uuid.UUID, in NewApiKey) (RedeemedLogin, error) {
 	const op = "redeem device login"
 	var out RedeemedLogin

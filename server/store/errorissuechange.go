@@ -246,7 +246,7 @@ func (s *Store) addIssueEvent(ctx context.Context, tx *ent.Tx, i *ErrorIssue, e 
 	return s.audit(ctx, tx, i.Org, audit)
 }
 
-// UnlinkErrorIssuePullRequest removes a link. ErrNotFound: the issue has no such link.
+// UnlinkErrorIssuePullRequest removes a link. It returns ErrNotFound if the issue has no such link.
 func (s *Store) UnlinkErrorIssuePullRequest(
 	ctx context.Context, org principal.OrgID, issue, link uuid.UUID, change func(*IssueRecord, ErrorIssuePullRequest) error,
 ) (out ErrorIssue, err error) {

@@ -18,7 +18,7 @@ import (
 var ErrFingerprints = errors.New("the fingerprints do not fit the issue")
 
 // MergeErrorIssues moves the fingerprints of issues into another issue, with their counts. change edits the records before they are saved;
-// it gets the issues in the order of ids. ErrNotFound: one of the issues does not exist, or was merged already.
+// it gets the issues in the order of ids. It returns ErrNotFound if one of the issues does not exist, or was merged already.
 func (s *Store) MergeErrorIssues(
 	ctx context.Context, org principal.OrgID, into uuid.UUID, ids []uuid.UUID, change func(into *IssueRecord, from []*IssueRecord) error,
 ) (out ErrorIssue, err error) {
@@ -73,8 +73,8 @@ func (s *Store) MergeErrorIssues(
 	return out, err
 }
 
-// SplitErrorIssue takes fingerprints out of an issue into a new one, with their counts. change edits both before they are saved.
-// ErrFingerprints: see there.
+// SplitErrorIssue takes fingerprints out of an issue into a new one, with their counts. change edits both before they are saved. It can
+// return ErrFingerprints: see its comment.
 func (s *Store) SplitErrorIssue(
 	ctx context.Context, org principal.OrgID, id uuid.UUID, hashes []string, change func(from, made *IssueRecord) error,
 ) (out ErrorIssue, err error) {

@@ -197,7 +197,7 @@ type ErrorPolicy struct {
 	UpdatedBy principal.UserID
 }
 
-// GetErrorPolicy returns a policy. ErrNotFound: it was never stored.
+// GetErrorPolicy returns a policy. It returns ErrNotFound if it was never stored.
 func (s *Store) GetErrorPolicy(ctx context.Context, org principal.OrgID, kind string) (ErrorPolicy, error) {
 	row, err := s.read.ErrorPolicy.Query().Where(errorpolicy.OrgID(string(org)), errorpolicy.Kind(kind)).Only(ctx)
 	return single("get an error policy", toErrorPolicy, row, err)
@@ -207,7 +207,7 @@ func toErrorPolicy(row *ent.ErrorPolicy) ErrorPolicy {
 	return ErrorPolicy{Policy: row.Policy, UpdatedAt: utc(row.UpdatedAt), UpdatedBy: principal.UserID(row.UpdatedBy)}
 }
 
-// ReplaceErrorPolicy stores a policy. destinations are the ids that it names. ErrNoDestination: see there.
+// ReplaceErrorPolicy stores a policy. destinations are the ids that it names. It can return ErrNoDestination: see its comment.
 func (s *Store) ReplaceErrorPolicy(
 	ctx context.Context, org principal.OrgID, by principal.UserID, kind string, policy json.RawMessage, destinations []string,
 ) (out ErrorPolicy, err error) {

@@ -116,8 +116,8 @@ func (s *Store) ChangeLinkedErrorIssue(
 	return s.changeLinked(ctx, org, id, nil, change)
 }
 
-// LinkErrorIssue is ChangeLinkedErrorIssue for a link that no person made. The pull request has the addresses, of now and of before.
-// ErrUnlinked: somebody has taken it off the issue, or off one that was merged into it.
+// LinkErrorIssue is ChangeLinkedErrorIssue for a link that no person made. The pull request has the addresses, of now and of before. It
+// returns ErrUnlinked if somebody has taken it off the issue, or off one that was merged into it.
 func (s *Store) LinkErrorIssue(
 	ctx context.Context, org principal.OrgID, id uuid.UUID, addresses []string, change func(*IssueRecord, []ErrorIssuePullRequest) error,
 ) (ErrorIssue, error) {

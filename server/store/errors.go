@@ -10,13 +10,13 @@ import (
 
 // Errors of store methods, besides ErrInvalid.
 var (
-	// ErrNotFound: no such row in this organization.
+	// ErrNotFound means that the organization has no such row.
 	ErrNotFound = errors.New("not found")
-	// ErrConflict: a row with the same unique value exists.
+	// ErrConflict means that a row with the same unique value exists.
 	ErrConflict = errors.New("already exists")
-	// ErrForbidden: the caller may read the row, but not change it.
+	// ErrForbidden means that the caller may read the row, but not change it.
 	ErrForbidden = errors.New("not allowed")
-	// ErrUnavailable: the database failed for a reason other than the caller's input.
+	// ErrUnavailable means that the database failed for a reason other than the caller's input.
 	ErrUnavailable = errors.New("database unavailable")
 )
 

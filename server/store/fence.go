@@ -84,7 +84,7 @@ func (s *Store) fenced(ctx context.Context, op string, f Fence, fn func(*ent.Tx)
 	})
 }
 
-// hold checks that the lease is not over. ErrFenced: it is.
+// hold checks that the lease is not over. It returns ErrFenced if it is.
 func (s *Store) hold(ctx context.Context, tx *ent.Tx, f Fence) error {
 	q := tx.WorkShard.Query().
 		Where(workshard.ID(f.Shard()), workshard.Holder(f.Holder), workshard.Fence(f.Token))

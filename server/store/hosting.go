@@ -42,8 +42,8 @@ type HostingList struct {
 // hostingBatch is how many deployments one transaction stores. A first list may have thousands, and others wait for the database meanwhile.
 const hostingBatch = 200
 
-// SyncHosting stores the list of a hosting platform, in parts. A list whose end was not stored comes again. ErrFenced: the worker lost its
-// lease. ErrIntegrationChanged: the account was connected again since the list was begun.
+// SyncHosting stores the list of a hosting platform, in parts. A list whose end was not stored comes again. It returns ErrFenced if the
+// worker lost its lease. It returns ErrIntegrationChanged if the account was connected again since the list was begun.
 func (s *Store) SyncHosting(ctx context.Context, fence Fence, of IntegrationConnection, list HostingList, at time.Time) error {
 	rest := list.Deployments
 	for first := true; first || len(rest) > 0; first = false {

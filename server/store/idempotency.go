@@ -77,8 +77,8 @@ func (s *Store) ClaimIdempotencyKey(
 	return IdempotencyKey{}, false, fmt.Errorf("store: %s: %w: it was taken and released %d times", op, ErrUnavailable, claimAttempts)
 }
 
-// CompleteIdempotencyKey stores the answer and keeps it until expiresAt, which the caller counts from the start of the request.
-// ErrNotFound: the claim had already ended.
+// CompleteIdempotencyKey stores the answer and keeps it until expiresAt, which the caller counts from the start of the request. It returns
+// ErrNotFound if the claim had already ended.
 func (s *Store) CompleteIdempotencyKey(ctx context.Context, org principal.OrgID, id uuid.UUID, response []byte, expiresAt time.Time) error {
 	n, err := s.write.IdempotencyKey.Update().Where(idempotencykey.ID(id), idempotencykey.OrgID(string(org)), idempotencykey.Status(0)).
 		SetStatus(200).SetResponse(response).SetExpiresAt(utc(expiresAt)).Save(ctx)

@@ -22,7 +22,7 @@ type Identity struct {
 
 const selectIdentity = `SELECT installation, secret_key FROM installation_identity WHERE id = 1`
 
-// Identity returns the recorded identity. ErrNotFound: no server has been started on the database yet, or only older versions.
+// Identity returns the recorded identity. It returns ErrNotFound if no server has been started on the database yet, or only older versions.
 func (s *Store) Identity(ctx context.Context) (id Identity, err error) {
 	const op = "get the identity of the installation"
 	err = s.readDB.QueryRowContext(ctx, selectIdentity).Scan(&id.Installation, &id.SecretKey)

@@ -12,7 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// CreateDefaultIngestKeys creates the public and the private key, in that order. ErrConflict: the organization already has them.
+// CreateDefaultIngestKeys creates the public and the private key, in that order. It returns ErrConflict if the organization already has
+// them.
 func (s *Store) CreateDefaultIngestKeys(ctx context.Context, org principal.OrgID, in DefaultIngestKeys) (keys []IngestKey, err error) {
 	err = s.tx(ctx, "create default ingest keys", func(tx *ent.Tx) (err error) {
 		keys, err = s.createDefaultIngestKeys(ctx, tx, org, in)
@@ -48,7 +49,7 @@ func (s *Store) createDefaultIngestKeys(ctx context.Context, tx *ent.Tx, org pri
 	return keys, nil
 }
 
-// CreateIngestKey creates a custom key. ErrInvalid: see InvalidError.
+// CreateIngestKey creates a custom key. It returns an *InvalidError if the input breaks a rule.
 func (s *Store) CreateIngestKey(ctx context.Context, org principal.OrgID, in NewIngestKey) (key IngestKey, err error) {
 	if err := in.check(s.now()); err != nil {
 		return IngestKey{}, err
@@ -119,8 +120,8 @@ func (s *Store) rollIngestKey(ctx context.Context, org principal.OrgID, which pr
 	})
 }
 
-// EditIngestKey applies the fields that are set in edit to a custom key. ErrInvalid: see InvalidError; only the fields that are
-// set are checked. An edit that changes nothing is not recorded.
+// EditIngestKey applies the fields that are set in edit to a custom key. It returns an *InvalidError if the input breaks a rule; only the
+// fields that are set are checked. An edit that changes nothing is not recorded.
 func (s *Store) EditIngestKey(ctx context.Context, org principal.OrgID, id uuid.UUID, edit IngestKeyEdit) (IngestKey, error) {
 	if err := edit.check(s.now()); err != nil {
 		return IngestKey{}, err

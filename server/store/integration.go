@@ -230,8 +230,8 @@ func (s *Store) NextIntegrationDue(ctx context.Context, shard int) (time.Time, e
 }
 
 // RenewIntegrationCredentials stores renewed credentials of an account. It needs no lease: the provider may have ended the old ones, so the
-// new ones count, with or without a lease. ErrIntegrationChanged: the account was connected again, or another process renewed its
-// credentials.
+// new ones count, with or without a lease. It returns ErrIntegrationChanged if the account was connected again, or another process renewed
+// its credentials.
 func (s *Store) RenewIntegrationCredentials(ctx context.Context, of IntegrationConnection,
 	sealed []byte,
 ) (c IntegrationConnection, err error) {
@@ -261,7 +261,7 @@ func mapErrorOrNil(op string, err error) error {
 
 // RecordIntegration stores what a worker found out about an account: its name, state, reason, settings, and the fields of its
 // synchronization. The repositories of an account that became disconnected become removed. A synchronization that was requested meanwhile
-// stays due. ErrFenced: the worker lost its lease. ErrNotFound: the account was disconnected by a person.
+// stays due. It returns ErrFenced if the worker lost its lease. It returns ErrNotFound if the account was disconnected by a person.
 func (s *Store) RecordIntegration(ctx context.Context, fence Fence, before, after IntegrationConnection) error {
 	return s.mutate(ctx, "record integration", func(tx *ent.Tx) (Change, error) {
 		if err := s.hold(ctx, tx, fence); err != nil {

@@ -33,8 +33,8 @@ func (s *Store) IntegrationLoginByState(ctx context.Context, org principal.OrgID
 	return single("find integration login", toIntegrationLogin, row, err)
 }
 
-// UseIntegrationLogin marks an attempt as used, by a person in a session. From then on nobody else may finish it. ErrConflict: it was used
-// before.
+// UseIntegrationLogin marks an attempt as used, by a person in a session. From then on nobody else may finish it. It returns ErrConflict if
+// it was used before.
 func (s *Store) UseIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID, session string) error {
 	return s.tx(ctx, "use integration login", func(tx *ent.Tx) error {
 		n, err := tx.IntegrationLogin.Update().
@@ -54,7 +54,7 @@ func (s *Store) OfferIntegrationAccounts(ctx context.Context, org principal.OrgI
 	})
 }
 
-// EndIntegrationLogin removes an attempt. ErrConflict: it is already gone, so another request has used it.
+// EndIntegrationLogin removes an attempt. It returns ErrConflict if it is already gone, so another request has used it.
 func (s *Store) EndIntegrationLogin(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
 	return s.tx(ctx, "end integration login", func(tx *ent.Tx) error {
 		n, err := tx.IntegrationLogin.Delete().Where(integrationlogin.ID(id), integrationlogin.OrgID(string(org))).Exec(ctx)
@@ -78,8 +78,8 @@ type NewWebhookDelivery struct {
 }
 
 // ReceiveWebhook makes the accounts, the repository and the linked pull requests of a delivery due, in every organization that connected
-// the account. It returns the number of accounts. It keeps a delivery that made something due. ErrConflict: the delivery was received
-// before, and nothing happens.
+// the account. It returns the number of accounts. It keeps a delivery that made something due. It returns ErrConflict if the delivery was
+// received before, and nothing happens.
 func (s *Store) ReceiveWebhook(ctx context.Context, in NewWebhookDelivery) (connections int, err error) {
 	err = s.mutate(ctx, "receive webhook", func(tx *ent.Tx) (change Change, err error) {
 		connections = 0

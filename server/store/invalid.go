@@ -11,7 +11,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// ErrInvalid: the input breaks a rule; the error is an *InvalidError. Nothing was written.
+// ErrInvalid means that the input breaks a rule; the error is an *InvalidError. Nothing was written.
 var ErrInvalid = errors.New("invalid input")
 
 // Violation is one rule that the input breaks.

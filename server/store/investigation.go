@@ -47,7 +47,7 @@ func (r *Investigation) valid() error {
 	return c.err()
 }
 
-// CreateInvestigation starts an investigation. ErrInvalid: see InvalidError.
+// CreateInvestigation starts an investigation. It returns an *InvalidError if the input breaks a rule.
 func (s *Store) CreateInvestigation(ctx context.Context, org principal.OrgID, by principal.UserID,
 	in Investigation,
 ) (Investigation, error) {
@@ -76,7 +76,7 @@ func (s *Store) ListInvestigations(ctx context.Context, org principal.OrgID, sta
 	return collect("list investigations", toInvestigation, rows, err)
 }
 
-// EditInvestigation changes the fields that the edit sets. ErrInvalid: the resulting investigation breaks a rule.
+// EditInvestigation changes the fields that the edit sets. It returns ErrInvalid if the resulting investigation breaks a rule.
 func (s *Store) EditInvestigation(ctx context.Context, org principal.OrgID, id uuid.UUID, edit InvestigationEdit) (Investigation, error) {
 	return s.changeInvestigation(ctx, org, id, "updated", func(r *Investigation) error {
 		edit.Title.apply(&r.Title)
@@ -87,7 +87,7 @@ func (s *Store) EditInvestigation(ctx context.Context, org principal.OrgID, id u
 	})
 }
 
-// AddFinding adds a finding. ErrInvalid: the finding breaks a rule, or there are too many.
+// AddFinding adds a finding. It returns ErrInvalid if the finding breaks a rule, or there are too many.
 func (s *Store) AddFinding(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
 	f InvestigationFinding,
 ) (Investigation, error) {

@@ -28,7 +28,7 @@ func (i *Invitation) Pending(now time.Time) bool {
 	return i.AcceptedAt == nil && i.RevokedAt == nil && now.Before(i.ExpiresAt)
 }
 
-// CreateInvitation creates an invitation. ErrConflict: the user with this address is already a member.
+// CreateInvitation creates an invitation. It returns ErrConflict if the user with this address is already a member.
 func (s *Store) CreateInvitation(ctx context.Context, org principal.OrgID, in NewInvitation) (Invitation, error) {
 	role, err := storedRole(in.Role)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s *Store) ListInvitations(ctx context.Context, org principal.OrgID, offset
 	return collect("list invitations", toInvitation, rows, err)
 }
 
-// RevokeInvitation makes the link useless. Revoking it again changes nothing. ErrNotFound: there is no such invitation, or it was
-// accepted.
+// RevokeInvitation makes the link useless. Revoking it again changes nothing. It returns ErrNotFound if there is no such invitation, or it
+// was accepted.
 func (s *Store) RevokeInvitation(ctx context.Context, org principal.OrgID, id uuid.UUID) (Invitation, error) {
 	var out Invitation
 	err := s.tx(ctx, "revoke invitation", func(tx *ent.Tx) error {
@@ -102,9 +102,9 @@ func (s *Store) InvitationByHash(ctx context.Context, hash string) (Invitation, 
 // errMember is the conflict when an invitation is for a member or when a member accepts one.
 var errMember = fmt.Errorf("store: a membership %w", ErrConflict)
 
-// AcceptInvitation makes a user a member, once for each invitation. The user exists already or, if create is set, is created.
-// ErrNotFound: the invitation is no longer pending. ErrConflict: the user is already a member or, with create, the address is
-// taken. The invitation then stays as it was.
+// AcceptInvitation makes a user a member, once for each invitation. The user exists already or, if create is set, is created. It returns
+// ErrNotFound if the invitation is no longer pending. It returns ErrConflict if the user is already a member or, with create, the address
+// is taken. The invitation then stays as it was.
 func (s *Store) AcceptInvitation(ctx context.Context, inv Invitation, id principal.UserID, create *NewUser) (User, error) {
 	var out User
 	err := s.mutate(ctx, "accept invitation", func(tx *ent.Tx) (Change, error) {

@@ -37,7 +37,7 @@ func (in *NewLogpushConnector) check() error {
 	return c.err()
 }
 
-// CreateLogpushConnector creates a connector. ErrInvalid: see InvalidError.
+// CreateLogpushConnector creates a connector. It returns an *InvalidError if the input breaks a rule.
 func (s *Store) CreateLogpushConnector(ctx context.Context, org principal.OrgID, in NewLogpushConnector) (LogpushConnector, error) {
 	if err := in.check(); err != nil {
 		return LogpushConnector{}, err
@@ -106,8 +106,8 @@ func (e *LogpushConnectorEdit) check() error {
 	return c.err()
 }
 
-// EditLogpushConnector applies the fields that are set in edit. ErrInvalid: see InvalidError; only the fields that are set are checked.
-// An edit that changes nothing is not recorded.
+// EditLogpushConnector applies the fields that are set in edit. It returns an *InvalidError if the input breaks a rule; only the fields
+// that are set are checked. An edit that changes nothing is not recorded.
 func (s *Store) EditLogpushConnector(
 	ctx context.Context, org principal.OrgID, id uuid.UUID, edit LogpushConnectorEdit,
 ) (LogpushConnector, error) {

@@ -79,7 +79,7 @@ func (r *Marker) valid() error {
 	return c.err()
 }
 
-// CreateMarker creates a marker. Without a time, it is of now. ErrInvalid: see InvalidError.
+// CreateMarker creates a marker. Without a time, it is of now. It returns an *InvalidError if the input breaks a rule.
 func (s *Store) CreateMarker(ctx context.Context, org principal.OrgID, by principal.UserID, in Marker) (Marker, error) {
 	in.Org, in.CreatedBy = org, by
 	if in.OccurredAt.IsZero() {
@@ -105,7 +105,7 @@ func (s *Store) ListMarkers(ctx context.Context, org principal.OrgID, f MarkerFi
 	return collect("list markers", toMarker, rows, err)
 }
 
-// EditMarker changes the fields that the edit sets. ErrInvalid: the resulting marker breaks a rule.
+// EditMarker changes the fields that the edit sets. It returns ErrInvalid if the resulting marker breaks a rule.
 func (s *Store) EditMarker(ctx context.Context, org principal.OrgID, id uuid.UUID, edit MarkerEdit) (r Marker, err error) {
 	err = s.tx(ctx, "edit marker", func(tx *ent.Tx) error {
 		row, err := s.lockMarker(ctx, tx, org, id)

@@ -39,7 +39,8 @@ func (s *Store) MembersByID(ctx context.Context, org principal.OrgID, users []pr
 	return collect("find members", toMember, rows, err)
 }
 
-// SetRole changes a member's role. ErrNotFound: the user is not a member. ErrLastAdministrator: no administrator would be left.
+// SetRole changes a member's role. It returns ErrNotFound if the user is not a member. It returns ErrLastAdministrator if no administrator
+// would be left.
 func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal.UserID, role principal.Role) (Member, error) {
 	r, err := storedRole(role)
 	if err != nil {
@@ -69,8 +70,8 @@ func (s *Store) SetRole(ctx context.Context, org principal.OrgID, user principal
 }
 
 // DeleteMembership ends a membership. It revokes the user's grants to programs in the organization, and removes the user's links with
-// persons of providers and private saved views; shared views stay. ErrNotFound: the user is not a member. ErrLastAdministrator: no
-// administrator would be left.
+// persons of providers and private saved views; shared views stay. It returns ErrNotFound if the user is not a member. It returns
+// ErrLastAdministrator if no administrator would be left.
 func (s *Store) DeleteMembership(ctx context.Context, org principal.OrgID, user principal.UserID) error {
 	return s.mutate(ctx, "delete membership", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockMember(ctx, tx, org, user, true)

@@ -19,8 +19,8 @@ type Membership struct {
 	CreatedAt time.Time
 }
 
-// CreateMembership makes a user a member. ErrConflict: the user is already a member. ErrNotFound: there is no such organization
-// or user.
+// CreateMembership makes a user a member. It returns ErrConflict if the user is already a member. It returns ErrNotFound if there is no
+// such organization or user.
 func (s *Store) CreateMembership(ctx context.Context, org principal.OrgID, user principal.UserID, role principal.Role) error {
 	r, err := storedRole(role)
 	if err != nil {
@@ -54,7 +54,7 @@ func createMembership(
 	return tx.Membership.Create().SetID(id).SetOrgID(string(org)).SetUserID(string(user)).SetRole(role).SetCreatedAt(now).Exec(ctx)
 }
 
-// RoleOf returns the user's role in the organization. ErrNotFound: the user is not a member.
+// RoleOf returns the user's role in the organization. It returns ErrNotFound if the user is not a member.
 func (s *Store) RoleOf(ctx context.Context, org principal.OrgID, user principal.UserID) (principal.Role, error) {
 	row, err := s.read.Membership.Query().Where(membership.OrgID(string(org)), membership.UserID(string(user))).Only(ctx)
 	if err != nil {

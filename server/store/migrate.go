@@ -23,9 +23,9 @@ var migrationFiles embed.FS
 const advisoryLock = 0x7376_6301
 
 var (
-	// ErrNewerDatabase: a newer version of the program has migrated this database.
+	// ErrNewerDatabase means that a newer version of the program has migrated this database.
 	ErrNewerDatabase = errors.New("the database was migrated by a newer version of svc; start that version, or restore a backup")
-	// ErrChangedMigration: the database holds a migration whose content differs from the file in this program.
+	// ErrChangedMigration means that the database holds a migration whose content differs from the file in this program.
 	ErrChangedMigration = errors.New("a migration that was already applied has a different content in this version of svc")
 )
 

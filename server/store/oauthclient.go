@@ -21,8 +21,8 @@ type OAuthClient struct {
 	CreatedAt    time.Time
 }
 
-// CreateOAuthClient registers a program. At most limit registrations exist. A new one replaces the oldest registration that never
-// got a grant, so that a flood of registrations cannot lock others out. ErrConflict: there is no registration to replace.
+// CreateOAuthClient registers a program. At most limit registrations exist. A new one replaces the oldest registration that never got a
+// grant, so that a flood of registrations cannot lock others out. It returns ErrConflict if there is no registration to replace.
 func (s *Store) CreateOAuthClient(ctx context.Context, in OAuthClient, limit int) (OAuthClient, error) {
 	const op = "register an OAuth client"
 	var out OAuthClient

@@ -26,8 +26,8 @@ type NewOAuthGrant struct {
 	CodeExpiresAt, ExpiresAt              time.Time
 }
 
-// CreateOAuthGrant begins a grant of a member of the organization and deletes grants that ended more than limits.OAuthGrantKept ago.
-// ErrNotFound: the user is not a member.
+// CreateOAuthGrant begins a grant of a member of the organization and deletes grants that ended more than limits.OAuthGrantKept ago. It
+// returns ErrNotFound if the user is not a member.
 func (s *Store) CreateOAuthGrant(ctx context.Context, org principal.OrgID, in NewOAuthGrant) (OAuthGrant, error) {
 	const op = "create OAuth grant"
 	var out OAuthGrant
@@ -84,13 +84,13 @@ func (s *Store) OAuthGrantByCode(ctx context.Context, hash string) (OAuthGrant, 
 	return single("find OAuth grant", toOAuthGrant, row, err)
 }
 
-// ErrReplayed: a code or refresh token was used before. The grant is revoked.
+// ErrReplayed means that a code or refresh token was used before. The grant is revoked.
 var ErrReplayed = errors.New("store: the code or token was used before")
 
-// ErrNoMember: the user of a grant is no longer a member of its organization. The grant is revoked.
+// ErrNoMember means that the user of a grant is no longer a member of its organization. The grant is revoked.
 var ErrNoMember = errors.New("store: the user is no member of the organization any more")
 
-// RedeemOAuthCode turns the code of a grant into its first tokens, once. ErrReplayed: the code was used before; its tokens are
+// RedeemOAuthCode turns the code of a grant into its first tokens, once. It returns ErrReplayed if the code was used before; its tokens are
 // now void. ErrNoMember is possible too.
 func (s *Store) RedeemOAuthCode(ctx context.Context, id uuid.UUID, in OAuthTokens) error {
 	return s.oauthStep(ctx, "redeem OAuth code", id, "the authorization code was used twice", func(tx *ent.Tx) (bool, error) {
@@ -125,7 +125,7 @@ func (s *Store) OAuthRefreshByHash(ctx context.Context, hash string) (OAuthRefre
 	}, nil
 }
 
-// RotateOAuthTokens gives a grant a new pair for a refresh token, once. ErrReplayed: the refresh token was used before; all
+// RotateOAuthTokens gives a grant a new pair for a refresh token, once. It returns ErrReplayed if the refresh token was used before; all
 // tokens of the grant are now void (RFC 9700 section 4.14.2). ErrNoMember is possible too.
 func (s *Store) RotateOAuthTokens(ctx context.Context, refresh OAuthRefresh, in OAuthTokens) error {
 	return s.oauthStep(ctx, "refresh OAuth tokens", refresh.Grant.ID, "a refresh token was used twice", func(tx *ent.Tx) (bool, error) {
@@ -236,8 +236,8 @@ func (s *Store) revokeGrant(ctx context.Context, tx *ent.Tx, id uuid.UUID, metad
 	return Change{Subject: SubjectOAuthGrant, Org: g.Org, User: g.User}, s.auditGrant(ctx, tx, g, "revoked", metadata)
 }
 
-// RevokeOAuthToken ends the grant to which an access or refresh token of the client belongs. ErrNotFound: the client has no such
-// token.
+// RevokeOAuthToken ends the grant to which an access or refresh token of the client belongs. It returns ErrNotFound if the client has no
+// such token.
 func (s *Store) RevokeOAuthToken(ctx context.Context, clientID, hash string) error {
 	return s.mutate(ctx, "revoke OAuth token", func(tx *ent.Tx) (Change, error) {
 		row, err := tx.OAuthToken.Query().Where(oauthtoken.TokenHash(hash), oauthtoken.HasGrantWith(oauthgrant.ClientID(clientID))).Only(ctx)
@@ -256,7 +256,7 @@ func (s *Store) ListOAuthGrants(ctx context.Context, user principal.UserID) ([]O
 	return collect("list OAuth grants", toOAuthGrant, rows, err)
 }
 
-// RevokeOAuthGrant revokes a grant of the user. ErrNotFound: the user has no such grant.
+// RevokeOAuthGrant revokes a grant of the user. It returns ErrNotFound if the user has no such grant.
 func (s *Store) RevokeOAuthGrant(ctx context.Context, user principal.UserID, id uuid.UUID) error {
 	return s.mutate(ctx, "revoke OAuth grant", func(tx *ent.Tx) (Change, error) {
 		if _, err := tx.OAuthGrant.Query().Where(oauthgrant.ID(id), oauthgrant.UserID(string(user))).Only(ctx); err != nil {

@@ -54,8 +54,8 @@ const slugAttempts = 3
 // errEmailTaken is a conflict that a different slug cannot solve.
 var errEmailTaken = fmt.Errorf("store: a user with this email address %w", ErrConflict)
 
-// CreateOrganization creates an organization, its administrator and, where given, its keys, all or nothing. ErrConflict: the
-// administrator's email address or the given slug is taken. ErrNotFound: AdminUser does not exist.
+// CreateOrganization creates an organization, its administrator and, where given, its keys, all or nothing. It returns ErrConflict if the
+// administrator's email address or the given slug is taken. It returns ErrNotFound if AdminUser does not exist.
 func (s *Store) CreateOrganization(ctx context.Context, in NewOrganization) (CreatedOrganization, error) {
 	var out CreatedOrganization
 	for attempt := 1; ; attempt++ {

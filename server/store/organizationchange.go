@@ -25,7 +25,7 @@ type OrganizationEdit struct {
 	Name, Slug Patch[string]
 }
 
-// EditOrganization changes an organization. ErrConflict: the slug is taken. The caller validates the input.
+// EditOrganization changes an organization. It returns ErrConflict if the slug is taken. The caller validates the input.
 func (s *Store) EditOrganization(ctx context.Context, org principal.OrgID, edit OrganizationEdit) (Organization, error) {
 	var out Organization
 	err := s.tx(ctx, "edit organization", func(tx *ent.Tx) error {
@@ -77,9 +77,9 @@ func (s *Store) lockRow(ctx context.Context, tx *ent.Tx, statement, id string) (
 	return rows.Err()
 }
 
-// DeleteOrganization removes an organization with every row that belongs to it, and the users who then belong to no organization.
-// It leaves a tombstone for the telemetry, which names the actor of the deletion. When it returns, no credential of the
-// organization is served any more. ErrNotFound: there is no such organization.
+// DeleteOrganization removes an organization with every row that belongs to it, and the users who then belong to no organization. It leaves
+// a tombstone for the telemetry, which names the actor of the deletion. When it returns, no credential of the organization is served any
+// more. It returns ErrNotFound if there is no such organization.
 func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) error {
 	var gone []Change
 	err := s.tx(ctx, "delete organization", func(tx *ent.Tx) error {
@@ -180,5 +180,5 @@ func (s *Store) ListTombstones(ctx context.Context) ([]Tombstone, error) {
 	return out, nil
 }
 
-// ErrLastAdministrator: an organization must keep at least one administrator.
+// ErrLastAdministrator means that an organization must keep at least one administrator.
 var ErrLastAdministrator = fmt.Errorf("store: the organization would have no administrator: %w", ErrConflict)

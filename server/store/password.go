@@ -12,8 +12,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// ChangePassword replaces a user's password hash and ends the user's sessions except keep (uuid.Nil keeps no session). It returns
-// the number of ended sessions and writes an entry to the audit log of each of the user's organizations. ErrNotFound: there is no
+// ChangePassword replaces a user's password hash and ends the user's sessions except keep (uuid.Nil keeps no session). It returns the
+// number of ended sessions and writes an entry to the audit log of each of the user's organizations. It returns ErrNotFound if there is no
 // such user.
 func (s *Store) ChangePassword(ctx context.Context, id principal.UserID, hash string, keep uuid.UUID) (int, error) {
 	var gone []Change

@@ -60,13 +60,14 @@ func (p *PlanParams) check() error {
 	return c.err()
 }
 
-// GetPlan returns the organization's plan. ErrNotFound: the organization has no plan, so nothing is limited.
+// GetPlan returns the organization's plan. It returns ErrNotFound if the organization has no plan, so nothing is limited.
 func (s *Store) GetPlan(ctx context.Context, org principal.OrgID) (Plan, error) {
 	row, err := s.read.Plan.Query().Where(plan.OrgID(string(org))).Only(ctx)
 	return single("get plan", toPlan, row, err)
 }
 
-// PutPlan sets or replaces the organization's plan. ErrInvalid: see InvalidError. ErrNotFound: there is no such organization.
+// PutPlan sets or replaces the organization's plan. It returns an *InvalidError if the input breaks a rule. It returns ErrNotFound if there
+// is no such organization.
 func (s *Store) PutPlan(ctx context.Context, org principal.OrgID, in PlanParams) (out Plan, err error) {
 	if err := in.check(); err != nil {
 		return Plan{}, err
@@ -103,7 +104,7 @@ func (s *Store) PutPlan(ctx context.Context, org principal.OrgID, in PlanParams)
 	return out, err
 }
 
-// RemovePlan removes every limit of the organization. ErrNotFound: the organization has no plan.
+// RemovePlan removes every limit of the organization. It returns ErrNotFound if the organization has no plan.
 func (s *Store) RemovePlan(ctx context.Context, org principal.OrgID) error {
 	return s.mutate(ctx, "remove plan", func(tx *ent.Tx) (Change, error) {
 		old, err := planFields(ctx, tx, org)

@@ -56,7 +56,7 @@ func (s *Store) UserPreferences(ctx context.Context, user principal.UserID) (Pre
 	return toPreferences(row), nil
 }
 
-// EditPreferences changes the preferences that the edit sets. ErrNotFound: there is no such user. The audit log belongs to an
+// EditPreferences changes the preferences that the edit sets. It returns ErrNotFound if there is no such user. The audit log belongs to an
 // organization, so it has no entry of them.
 func (s *Store) EditPreferences(ctx context.Context, user principal.UserID, edit PreferencesEdit) (r Preferences, err error) {
 	err = s.tx(ctx, "edit preferences", func(tx *ent.Tx) error {

@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// ErrOtherRegion: the database belongs to another region.
+// ErrOtherRegion means that the database belongs to another region.
 var ErrOtherRegion = errors.New("the database belongs to another region")
 
 // ClaimRegion records the region to which everything in the database belongs, above all the credentials. If another region is
@@ -32,7 +32,7 @@ func (s *Store) ClaimRegion(ctx context.Context, region string) error {
 	return nil
 }
 
-// Region returns the recorded region. ErrNotFound: no server has been started on the database yet.
+// Region returns the recorded region. It returns ErrNotFound if no server has been started on the database yet.
 func (s *Store) Region(ctx context.Context) (region string, err error) {
 	const op = "get the region"
 	err = s.readDB.QueryRowContext(ctx, `SELECT region FROM installation WHERE id = 1`).Scan(&region)
@@ -45,8 +45,8 @@ func (s *Store) Region(ctx context.Context) (region string, err error) {
 	return region, nil
 }
 
-// ChangeRegion replaces a region that was recorded by mistake, and writes an entry to the audit log of every organization.
-// Running servers notice the change only at their next start. ErrOtherRegion: the recorded region is not from. ErrNotFound: no
+// ChangeRegion replaces a region that was recorded by mistake, and writes an entry to the audit log of every organization. Running servers
+// notice the change only at their next start. It returns ErrOtherRegion if the recorded region is not `from`. It returns ErrNotFound if no
 // region is recorded.
 func (s *Store) ChangeRegion(ctx context.Context, from, to string) error {
 	recorded, err := s.Region(ctx)

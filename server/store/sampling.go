@@ -69,7 +69,7 @@ func samplingPolicyOf(ctx context.Context, c *ent.SamplingPolicyClient, org prin
 	return toSamplingPolicy(row), nil
 }
 
-// PutSamplingPolicy sets or replaces the organization's policy. ErrInvalid: see InvalidError.
+// PutSamplingPolicy sets or replaces the organization's policy. It returns an *InvalidError if the input breaks a rule.
 func (s *Store) PutSamplingPolicy(ctx context.Context, org principal.OrgID, in SamplingPolicyParams) (out SamplingPolicy, err error) {
 	if err := in.check(); err != nil {
 		return SamplingPolicy{}, err

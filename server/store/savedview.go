@@ -86,7 +86,8 @@ func SavedViewPages() []savedview.Page {
 	}
 }
 
-// CreateSavedView creates a view that its owner, if any, owns. ErrInvalid: see InvalidError; ErrConflict: the name is taken.
+// CreateSavedView creates a view that its owner, if any, owns. It returns an *InvalidError if the input breaks a rule. It returns
+// ErrConflict if the name is taken.
 func (s *Store) CreateSavedView(ctx context.Context, org principal.OrgID, in SavedView) (SavedView, error) {
 	in.Org = org
 	if err := in.valid(); err != nil {
@@ -153,7 +154,8 @@ func (s *Store) GetSavedView(ctx context.Context, org principal.OrgID, by Viewer
 	return single("get saved view", toSavedView, row, err)
 }
 
-// ownSavedView locks a view for a change. ErrNotFound: the viewer does not see it. ErrForbidden: the viewer sees it only.
+// ownSavedView locks a view for a change. It returns ErrNotFound if the viewer does not see it. It returns ErrForbidden if the viewer sees
+// it only.
 func (s *Store) ownSavedView(
 	ctx context.Context, tx *ent.Tx, org principal.OrgID, by Viewer, id uuid.UUID,
 ) (*ent.SavedView, SavedView, error) {
@@ -168,8 +170,8 @@ func (s *Store) ownSavedView(
 	return row, r, by.changes(&r)
 }
 
-// EditSavedView changes the fields that the edit sets. ErrInvalid: the resulting view breaks a rule. ErrConflict: the name is taken.
-// ErrForbidden: the viewer may only read it, or makes a view of another user private.
+// EditSavedView changes the fields that the edit sets. It returns ErrInvalid if the resulting view breaks a rule. It returns ErrConflict if
+// the name is taken. It returns ErrForbidden if the viewer may only read it, or makes a view of another user private.
 func (s *Store) EditSavedView(
 	ctx context.Context, org principal.OrgID, by Viewer, id uuid.UUID, edit SavedViewEdit,
 ) (r SavedView, err error) {
@@ -207,7 +209,7 @@ func (s *Store) EditSavedView(
 	return r, err
 }
 
-// DeleteSavedView deletes a view. ErrForbidden: the viewer may only read it.
+// DeleteSavedView deletes a view. It returns ErrForbidden if the viewer may only read it.
 func (s *Store) DeleteSavedView(ctx context.Context, org principal.OrgID, by Viewer, id uuid.UUID) error {
 	return s.tx(ctx, "delete saved view", func(tx *ent.Tx) error {
 		row, old, err := s.ownSavedView(ctx, tx, org, by, id)

@@ -134,8 +134,8 @@ func checkLabels(c *checker, text string) {
 	}
 }
 
-// CreateScrapeTarget creates a target. The caller chooses its id, because the sealed credentials are bound to it. ErrInvalid: see
-// InvalidError. ErrConflict: the name is taken.
+// CreateScrapeTarget creates a target. The caller chooses its id, because the sealed credentials are bound to it. It returns an
+// *InvalidError if the input breaks a rule. It returns ErrConflict if the name is taken.
 func (s *Store) CreateScrapeTarget(ctx context.Context, org principal.OrgID, in ScrapeTarget) (t ScrapeTarget, err error) {
 	in.Org, in.Shard = org, ShardOf(WorkScrape, in.ID.String())
 	in.LastScrapeAt, in.LastScrapeError, in.FailingSince = nil, nil, nil
@@ -187,9 +187,9 @@ func (s *Store) FailingScrapeTargets(ctx context.Context, org principal.OrgID, b
 	return collect("list failing scrape targets", toScrapeTarget, rows, err)
 }
 
-// EditScrapeTarget calls change with the newest state of a target and stores what it makes of it. The target stays locked meanwhile.
-// An error of change ends the edit, and the returned error wraps it. ErrInvalid: the result breaks a rule, or an integration owns the
-// target. ErrConflict: the name is taken.
+// EditScrapeTarget calls change with the newest state of a target and stores what it makes of it. The target stays locked meanwhile. An
+// error of change ends the edit, and the returned error wraps it. It returns ErrInvalid if the result breaks a rule, or an integration owns
+// the target. It returns ErrConflict if the name is taken.
 func (s *Store) EditScrapeTarget(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
 	change func(*ScrapeTarget) error,
 ) (t ScrapeTarget, err error) {
@@ -249,7 +249,7 @@ func (s *Store) EditScrapeTarget(ctx context.Context, org principal.OrgID, id uu
 	return t, nil
 }
 
-// DeleteScrapeTarget deletes a target. The metrics that it delivered stay. ErrInvalid: an integration owns the target.
+// DeleteScrapeTarget deletes a target. The metrics that it delivered stay. It returns ErrInvalid if an integration owns the target.
 func (s *Store) DeleteScrapeTarget(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
 	return s.mutate(ctx, "delete scrape target", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockScrapeTarget(ctx, tx, org, id)

@@ -27,7 +27,7 @@ type SessionIdentity struct {
 	Memberships []Membership
 }
 
-// CreateSession records a sign-in. ErrNotFound: there is no such user or organization.
+// CreateSession records a sign-in. It returns ErrNotFound if there is no such user or organization.
 func (s *Store) CreateSession(ctx context.Context, in NewSession) (Session, error) {
 	var out Session
 	err := s.tx(ctx, "create session", func(tx *ent.Tx) (err error) {

@@ -94,8 +94,8 @@ func (s *Store) namedRepositories(ctx context.Context, where []predicate.SourceR
 
 // SyncSourceRepositories makes the repositories of an account those of a complete list of the provider. A repository that is missing there
 // becomes removed. The list was begun at a time: access counts as proven since then. It returns the ids of those that were removed by this
-// call. ErrFenced: the worker lost its lease. ErrIntegrationChanged: the settings of the account changed since the list was begun, so it
-// may hold repositories that may not be read any more.
+// call. It returns ErrFenced if the worker lost its lease. It returns ErrIntegrationChanged if the settings of the account changed since
+// the list was begun, so it may hold repositories that may not be read any more.
 func (s *Store) SyncSourceRepositories(ctx context.Context, fence Fence, of IntegrationConnection, complete []SourceRepository,
 	at time.Time) (
 	removed []uuid.UUID, err error,
@@ -244,7 +244,7 @@ func (s *Store) TrackBranch(ctx context.Context, org principal.OrgID, id uuid.UU
 	return r, err
 }
 
-// DeleteSourceRepository deletes a removed repository. ErrInvalid: it is active.
+// DeleteSourceRepository deletes a removed repository. It returns ErrInvalid if it is active.
 func (s *Store) DeleteSourceRepository(ctx context.Context, org principal.OrgID, id uuid.UUID) error {
 	return s.changeRepository(ctx, org, id, func(tx *ent.Tx, row *ent.SourceRepository) error {
 		if row.Status != sourcerepository.StatusRemoved {

@@ -31,7 +31,7 @@ type NewUser struct {
 	PasswordHash string
 }
 
-// CreateUser creates a user. ErrConflict: the email address is taken.
+// CreateUser creates a user. It returns ErrConflict if the email address is taken.
 func (s *Store) CreateUser(ctx context.Context, in NewUser) (User, error) {
 	var out User
 	err := s.tx(ctx, "create user", func(tx *ent.Tx) (err error) {
@@ -85,7 +85,7 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (User, error) {
 	return single("find user", toUser, row, err)
 }
 
-// SetUserAvatar stores the picture of a user; an empty text removes it. ErrNotFound: there is no such user.
+// SetUserAvatar stores the picture of a user; an empty text removes it. It returns ErrNotFound if there is no such user.
 func (s *Store) SetUserAvatar(ctx context.Context, id principal.UserID, url string) error {
 	return s.tx(ctx, "set the picture of a user", func(tx *ent.Tx) error {
 		u := tx.User.UpdateOneID(string(id))

@@ -22,9 +22,9 @@ func (s *Store) UserByIdentity(ctx context.Context, issuer, subject string) (Use
 	return toUser(row.Edges.User), nil
 }
 
-// LinkIdentity links a user to a subject of a provider, which has proved who owns the user's address. An account that was made
-// with an invitation link for anybody never proved its address. Such an account loses its password and its sessions, because they
-// may belong to somebody else. ErrConflict: the subject is already linked to a user. ErrNotFound: there is no such user.
+// LinkIdentity links a user to a subject of a provider, which has proved who owns the user's address. An account that was made with an
+// invitation link for anybody never proved its address. Such an account loses its password and its sessions, because they may belong to
+// somebody else. It returns ErrConflict if the subject is already linked to a user. It returns ErrNotFound if there is no such user.
 func (s *Store) LinkIdentity(ctx context.Context, user principal.UserID, issuer, subject string) error {
 	var gone []Change
 	err := s.tx(ctx, "link identity", func(tx *ent.Tx) error {
@@ -98,9 +98,9 @@ func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserI
 	return true, nil
 }
 
-// JoinOrganization makes a user a member because of a rule of the operator. The user is the existing user id or, if create is
-// set, a new one. ErrConflict: the user is already a member or, with create, the address is taken. ErrNotFound: there is no such
-// organization or user.
+// JoinOrganization makes a user a member because of a rule of the operator. The user is the existing user id or, if create is set, a new
+// one. It returns ErrConflict if the user is already a member or, with create, the address is taken. It returns ErrNotFound if there is no
+// such organization or user.
 func (s *Store) JoinOrganization(ctx context.Context, org principal.OrgID,
 	id principal.UserID, create *NewUser, role principal.Role, rule string,
 ) (User, error) {

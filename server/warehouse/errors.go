@@ -19,33 +19,33 @@ import (
 // Kinds of failure, for errors.Is. Every error of ClickHouse, or of the connection to it, is an *Error of one of these kinds.
 // A cancelled context stays context.Canceled.
 var (
-	// ErrUnavailable: ClickHouse does not answer, or accepts no more statements now. Try again after RetryAfter.
+	// ErrUnavailable means that ClickHouse does not answer, or accepts no more statements now. Try again after RetryAfter.
 	ErrUnavailable = errors.New("warehouse unavailable")
-	// ErrBusy: the organization has as many reads in the engine as it may have. Reads whose callers have left count too. Try again
+	// ErrBusy means that the organization has as many reads in the engine as it may have. Reads whose callers have left count too. Try again
 	// after RetryAfter.
 	ErrBusy = errors.New("too many reads of the organization run at once")
-	// ErrTimeout: the statement took longer than its limit.
+	// ErrTimeout means that the statement took longer than its limit.
 	ErrTimeout = errors.New("warehouse query timed out")
-	// ErrMemory: the statement needs more memory than its limit.
+	// ErrMemory means that the statement needs more memory than its limit.
 	ErrMemory = errors.New("warehouse query needs too much memory")
-	// ErrTooCostly: the statement reads or returns more rows than its limit.
+	// ErrTooCostly means that the statement reads or returns more rows than its limit.
 	ErrTooCostly = errors.New("warehouse query reads too much")
-	// ErrAuth: ClickHouse, or a proxy before it, refuses the credentials of the server.
+	// ErrAuth means that ClickHouse, or a proxy before it, refuses the credentials of the server.
 	ErrAuth = errors.New("warehouse refuses the credentials")
-	// ErrConfig: the user of the server lacks a permission, or ClickHouse lacks a setting, a role or a cluster.
+	// ErrConfig means that the user of the server lacks a permission, or ClickHouse lacks a setting, a role or a cluster.
 	ErrConfig = errors.New("warehouse is configured wrongly")
-	// ErrSchema: a statement of the server names a table, a column or a function that ClickHouse does not have. Its schema differs
+	// ErrSchema means that a statement of the server names a table, a column or a function that ClickHouse does not have. Its schema differs
 	// from the migrations.
 	ErrSchema = errors.New("warehouse schema differs from the migrations")
-	// ErrMalformed: a statement of the server has a syntax error, or its values do not fit it.
+	// ErrMalformed means that a statement of the server has a syntax error, or its values do not fit it.
 	ErrMalformed = errors.New("warehouse statement is malformed")
-	// ErrDecode: the rows do not have the columns or types that the server expects.
+	// ErrDecode means that the rows do not have the columns or types that the server expects.
 	ErrDecode = errors.New("warehouse answer cannot be read")
-	// ErrClient: the server at the address does not speak ClickHouse's protocol as the driver knows it.
+	// ErrClient means that the server at the address does not speak ClickHouse's protocol as the driver knows it.
 	ErrClient = errors.New("warehouse does not speak the protocol")
-	// ErrScope: the protection between organizations is missing, or a statement does not name its organization. Nothing was read.
+	// ErrScope means that the protection between organizations is missing, or a statement does not name its organization. Nothing was read.
 	ErrScope = errors.New("warehouse statement is not confined to its organization")
-	// ErrOther: ClickHouse refuses the statement or the data for another reason.
+	// ErrOther means that ClickHouse refuses the statement or the data for another reason.
 	ErrOther = errors.New("warehouse error")
 )
 

@@ -26,7 +26,7 @@ const (
 		"or quantileExactWeighted with the same arguments. avg and quantile have no weight; quantile also reads a sample of the rows."
 	noteAttributes = "Attributes are maps of text: SpanAttributes['http.route'] is '' where the key is missing; mapContains tells a missing " +
 		"key from an empty value."
-	noteTime = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
+	noteTime     = "Give a range of Timestamp, for example $__timeFilter(Timestamp): without one the query reads every stored day."
 	noteWeighted = "WeightedDurations is the state of quantilesTDigestWeighted(0.5, 0.95, 0.99): read it with " +
 		"quantilesTDigestWeightedMerge(0.5, 0.95, 0.99)(WeightedDurations)."
 	noteReceived = "SpanCount, ErrorCount and DurationQuantiles are of the received spans, without weight. EstimatedSpanCount, " +

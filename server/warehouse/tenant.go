@@ -53,11 +53,11 @@ type TenantResult struct {
 
 // Errors of SelectConfined, besides the errors of Query and *confine.Refusal.
 var (
-	// ErrTenantBusy: the maximum number of statements of the organization is already running.
+	// ErrTenantBusy means that the maximum number of statements of the organization is already running.
 	ErrTenantBusy = errors.New("too many statements of the organization run at once")
-	// ErrTenantNotSetUp: the ClickHouse server has no role for tenants' statements, or svc may not make users there.
+	// ErrTenantNotSetUp means that the ClickHouse server has no role for tenants' statements, or svc may not make users there.
 	ErrTenantNotSetUp = errors.New("the warehouse is not set up for the SQL of tenants")
-	// ErrResultTooLarge: the result has more bytes than the limit allows.
+	// ErrResultTooLarge means that the result has more bytes than the limit allows.
 	ErrResultTooLarge = errors.New("the result of the statement is too large")
 )
 
