@@ -2,13 +2,8 @@ package app
 
 import (
 	"io"
-	"net"
 	"net/http"
-	"sync"
-	"syscall"
 	"time"
-
-	"github.com/svc-observability/svc/server/limits"
 )
 
 // The time for a body and for an answer grows with each step of this many bytes.
@@ -92,83 +87,4 @@ func (a *timedAnswer) FlushError() error {
 	defer a.rest()
 	_ = a.controller.SetWriteDeadline(time.Now().Add(a.each))
 	return a.controller.Flush()
-}
-
-// crowd is a listener that bounds the open connections of each address and of all addresses together. It closes further
-// connections at once, so that the process has descriptors left for its files and for the open connections.
-type crowd struct {
-	net.Listener
-	each, all int // zero means no bound
-	mu        sync.Mutex
-	open      int
-	of        map[string]int
-}
-
-func newCrowd(l net.Listener, each, all int) *crowd {
-	return &crowd{Listener: l, each: each, all: all, of: map[string]int{}}
-}
-
-// Accept returns the next connection within the bounds.
-func (c *crowd) Accept() (net.Conn, error) {
-	for {
-		conn, err := c.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		address, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
-		if c.enter(address) {
-			return &member{Conn: conn, leave: sync.OnceFunc(func() { c.leave(address) })}, nil
-		}
-		_ = conn.Close()
-	}
-}
-
-func (c *crowd) enter(address string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.all > 0 && c.open >= c.all || c.each > 0 && c.of[address] >= c.each {
-		return false
-	}
-	c.open++
-	c.of[address]++
-	return true
-}
-
-func (c *crowd) leave(address string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.open--
-	if c.of[address]--; c.of[address] == 0 {
-		delete(c.of, address)
-	}
-}
-
-// member is a connection that counts until it is closed.
-type member struct {
-	net.Conn
-	leave func()
-}
-
-// Close closes the connection.
-func (m *member) Close() error {
-	m.leave()
-	return m.Conn.Close()
-}
-
-// CloseWrite ends the answer while the caller still sends. net/http looks for this method when it refuses a request.
-func (m *member) CloseWrite() error {
-	if half, ok := m.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
-	}
-	return nil
-}
-
-// connectionsOfPort is the bound on the open connections of one port: limits.Connections, or a quarter of the descriptors that this
-// process may have. There are three ports, so a quarter is left for files.
-func connectionsOfPort() int {
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return limits.Connections
-	}
-	return int(min(files.Cur/4, limits.Connections))
 }

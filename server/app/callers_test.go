@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -155,55 +154,6 @@ func TestCallersThatDoNotRead(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); failed.Load() == 1; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the answer over HTTP/2 does not end")
-		}
-	}
-}
-
-// TestCrowd: connections beyond the bound of an address, or of all, are closed, and a closed connection makes room.
-func TestCrowd(t *testing.T) {
-	t.Parallel()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := newCrowd(ln, 2, 3)
-	s := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ReadHeaderTimeout: time.Minute}
-	go func() { _ = s.Serve(c) }()
-	defer s.Close()
-	served := func(from string) (net.Conn, bool) {
-		t.Helper()
-		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-		conn, err := d.DialContext(t.Context(), "tcp", ln.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		line, _ := bufio.NewReader(conn).ReadString('\n')
-		return conn, strings.HasPrefix(line, "HTTP/1.1 200")
-	}
-	first, ok := served("127.0.0.1")
-	if !ok {
-		t.Fatal("the first connection is not served")
-	}
-	for i, tt := range []struct {
-		from string
-		ok   bool
-	}{{"127.0.0.1", true}, {"127.0.0.1", false}, {"127.0.0.2", true}, {"127.0.0.3", false}} {
-		conn, ok := served(tt.from)
-		defer conn.Close()
-		if ok != tt.ok {
-			t.Errorf("connection %d from %s is served: %v", i+2, tt.from, ok)
-		}
-	}
-	_ = first.Close()
-	for end := time.Now().Add(5 * time.Second); ; {
-		conn, ok := served("127.0.0.3")
-		defer conn.Close()
-		if ok {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("a closed connection makes no room")
 		}
 	}
 }

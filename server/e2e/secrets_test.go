@@ -3,8 +3,10 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -128,5 +131,88 @@ func TestIdleConnections(t *testing.T) {
 	leave()
 	if status, _, tag := ingest(t, &p.Server, oneSpan(100, 10)); status != 200 {
 		t.Errorf("after them: %d %s", status, tag)
+	}
+}
+
+// TestFullPort opens more connections to each port than it takes, from one address: silent ones, ones with half a header, and ones
+// whose request is answered. A valid key is served within a second meanwhile, from the same address and from another one, whose idle
+// connection stays open.
+func TestFullPort(t *testing.T) {
+	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
+		t.Fatal(err)
+	}
+	most := min(int(files.Cur/4), limits.Connections) + 200
+	if most > int(files.Cur)-200 {
+		t.Skipf("this test may open %d files, and needs %d", files.Cur, most)
+	}
+	ingest, otlpPort := strings.TrimPrefix(p.IngestURL, "http://"), strings.TrimPrefix(p.OTLPGRPCAddr, "http://")
+	for name, attack := range map[string]struct{ address, sends string }{
+		"silent":        {ingest, ""},
+		"half a header": {ingest, "POST /v1/traces HTTP/1.1\r\nHost: x\r\n"},
+		"answered":      {ingest, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n"},
+		"gRPC":          {otlpPort, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			elsewhere := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+			url, media, body, protocols := p.IngestURL+"/v1/traces", "application/json", `{"resourceSpans":[]}`, &http.Protocols{}
+			protocols.SetHTTP1(true)
+			if name == "gRPC" {
+				url = "http://" + otlpPort + "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+				media, body, protocols = "application/grpc", strings.Repeat("\x00", 5), &http.Protocols{}
+				protocols.SetUnencryptedHTTP2(true)
+			}
+			client := func(d net.Dialer) *http.Client {
+				return &http.Client{Transport: &http.Transport{DialContext: d.DialContext, Protocols: protocols}}
+			}
+			old := client(elsewhere)
+			defer old.CloseIdleConnections()
+			send := func(c *http.Client, n int) (status int, took time.Duration) {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				req.GetBody = nil // no second try on a connection that was closed
+				req.Header.Set("Authorization", "Bearer "+p.PrivateKey)
+				req.Header.Set("Content-Type", media)
+				begun := time.Now()
+				res, err := c.Do(req)
+				if err != nil {
+					t.Errorf("request %d: %v", n, err)
+					return 0, time.Since(begun)
+				}
+				_, _ = io.Copy(io.Discard, res.Body)
+				_ = res.Body.Close()
+				return res.StatusCode, time.Since(begun)
+			}
+			if status, _ := send(old, 1); status != http.StatusOK {
+				t.Fatalf("before: %d", status)
+			}
+			var open []net.Conn
+			defer func() {
+				for _, c := range open {
+					_ = c.Close()
+				}
+			}()
+			for range most {
+				c, err := net.Dial("tcp", attack.address)
+				if err != nil {
+					t.Fatalf("connection %d: %v", len(open), err)
+				}
+				open = append(open, c)
+				_, _ = io.WriteString(c, attack.sends) // the server may have closed it
+			}
+			for n := range 5 {
+				near, far := client(net.Dialer{}), client(elsewhere)
+				for from, c := range map[string]*http.Client{"the attacker's address": near, "another address": far, "an open connection": old} {
+					if status, took := send(c, 10*n+2); status != http.StatusOK || took > patience(time.Second) {
+						t.Errorf("from %s, beside %d connections: %d after %s", from, len(open), status, took)
+					}
+				}
+				near.CloseIdleConnections()
+				far.CloseIdleConnections()
+			}
+		})
 	}
 }

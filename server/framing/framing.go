@@ -68,6 +68,9 @@ func (c *conn) refuse(p []byte) (int, error) {
 	return n, nil
 }
 
+// NetConn returns the connection below. Package tls has a method of this name for it.
+func (c *conn) NetConn() net.Conn { return c.Conn }
+
 // CloseWrite ends the answer while the caller still sends, so that the caller can read it. net/http looks for this method.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {

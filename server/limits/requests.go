@@ -26,9 +26,13 @@ const (
 	// over HTTP/2 may have at once.
 	ConnectionIdle      = 2 * time.Minute
 	StreamsOfConnection = 100
-	// Connections bounds the open connections of a port, ConnectionsOfAddress those of one address to the API port.
+	// Connections bounds the open connections of a port, ConnectionsOfAddress those of one address to the API port. While
+	// ConnectionsCrowded percent of a port's connections are open, one address may have ConnectionsShare percent of them. Below that, many
+	// exporters behind one address may have more.
 	Connections          = 20_000
 	ConnectionsOfAddress = 1000
+	ConnectionsCrowded   = 75
+	ConnectionsShare     = 50
 	// AnswerRows bounds the size of the records in a page of logs, AnswerTrace that of the spans of a trace.
 	AnswerRows  = 4 << 20
 	AnswerTrace = 16 << 20
@@ -82,6 +86,9 @@ func requests() []Limit {
 		count("StreamsOfConnection", StreamsOfConnection, "One connection over HTTP/2 has at most %s requests at once."),
 		count("Connections", Connections, "A port has at most %s open connections, or a quarter of the files that the process may open."),
 		count("ConnectionsOfAddress", ConnectionsOfAddress, "One address has at most %s open connections to the API port."),
+		count("ConnectionsCrowded", ConnectionsCrowded, "A port is crowded while %s percent of its connections are open. When an address or a "+
+			"port has as many connections as it may have, the one that is longest without a request gives way to a new one."),
+		count("ConnectionsShare", ConnectionsShare, "One address has at most %s percent of the connections of a crowded port."),
 		size("AnswerRows", AnswerRows, "A page of log records ends early when its records take %s. A single record may be larger."),
 		size("AnswerTrace", AnswerTrace, "A trace is cut when its spans take %s."),
 		size("ReadResult", ReadResult, "The result of a read of telemetry is at most %s."),

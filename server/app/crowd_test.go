@@ -1,0 +1,176 @@
+package app
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svc-observability/svc/server/framing"
+)
+
+// crowded starts a server behind a crowd. Requests of /wait end when the test ends.
+func crowded(t *testing.T, each, all int) (address string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	protocols := &http.Protocols{}
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	s := &http.Server{
+		ConnState: noteState, Protocols: protocols, ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/wait" {
+				w.WriteHeader(http.StatusOK)
+				_ = http.NewResponseController(w).Flush()
+				<-r.Context().Done()
+			}
+		}),
+	}
+	go func() { _ = s.Serve(framing.Listen(newCrowd(ln, each, all), true)) }()
+	t.Cleanup(func() { _ = s.Close() })
+	return ln.Addr().String()
+}
+
+// visitor is a connection from an address of this machine.
+type visitor struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func visit(t *testing.T, from, to string) *visitor {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	conn, err := d.DialContext(t.Context(), "tcp", to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	return &visitor{conn, bufio.NewReader(conn)}
+}
+
+// get reports whether a request is answered. It reads the header of the answer.
+func (v *visitor) get(path string) bool {
+	fmt.Fprintf(v, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
+	ok := false
+	for {
+		line, err := v.r.ReadString('\n')
+		if err != nil || line == "\r\n" {
+			return ok && err == nil
+		}
+		ok = ok || strings.HasPrefix(line, "HTTP/1.1 200")
+	}
+}
+
+// closed reports whether the server has closed the connection.
+func (v *visitor) closed() bool {
+	_ = v.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	_, err := v.r.ReadByte()
+	timeout, ok := err.(net.Error)
+	return err != nil && !(ok && timeout.Timeout())
+}
+
+// TestCrowdGivesWay: on a full port, the connection that is idle for the longest time gives way: one that has sent nothing, half a
+// header, or a whole request that is answered. Connections with a request in progress stay.
+func TestCrowdGivesWay(t *testing.T) {
+	t.Parallel()
+	to := crowded(t, 0, 6)
+	busy := visit(t, "127.0.0.1", to)
+	if !busy.get("/wait") {
+		t.Fatal("the first request is not answered")
+	}
+	silent, half, rested := visit(t, "127.0.0.2", to), visit(t, "127.0.0.3", to), visit(t, "127.0.0.4", to)
+	fmt.Fprint(half, "GET / HTTP/1.1\r\nHost: x\r\n")
+	if !rested.get("/") {
+		t.Fatal("a request is not answered")
+	}
+	two := visit(t, "127.0.0.5", to)
+	fmt.Fprint(two, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+	if _, err := two.r.Peek(9); err != nil { // its settings
+		t.Fatal(err)
+	}
+	last := visit(t, "127.0.0.6", to)
+	if !last.get("/wait") {
+		t.Fatal("the last place is not served")
+	}
+	for i, v := range []*visitor{silent, half, rested, two} {
+		next := visit(t, fmt.Sprintf("127.0.0.%d", 10+i), to)
+		if !next.get("/wait") {
+			t.Errorf("connection %d is not served on a full port", 7+i)
+		}
+		if !eventuallyClosed(v) {
+			t.Errorf("idle connection %d stays", 2+i)
+		}
+	}
+	if next := visit(t, "127.0.0.20", to); next.get("/") {
+		t.Error("a connection is served beyond the bound")
+	}
+	if busy.closed() || last.closed() {
+		t.Error("a connection with a request in progress is closed")
+	}
+	_ = busy.Close()
+	for end := time.Now().Add(5 * time.Second); !visit(t, "127.0.0.21", to).get("/"); {
+		if time.Now().After(end) {
+			t.Fatal("a closed connection makes no room")
+		}
+	}
+}
+
+// eventuallyClosed waits for the end of a connection, and passes over what the server still says (frames of HTTP/2).
+func eventuallyClosed(v *visitor) bool {
+	_ = v.SetReadDeadline(time.Now().Add(5 * time.Second))
+	for {
+		if _, err := v.r.ReadByte(); err != nil {
+			timeout, ok := err.(net.Error)
+			return !(ok && timeout.Timeout())
+		}
+	}
+}
+
+// TestCrowdShares: while a port is crowded, an address with half of the connections gets no more, and its own idle connections give way, not
+// those of others. Below that, it may have more. A fixed bound of an address holds always.
+func TestCrowdShares(t *testing.T) {
+	t.Parallel()
+	to := crowded(t, 0, 8)
+	other := visit(t, "127.0.0.2", to)
+	if !other.get("/") {
+		t.Fatal("a request is not answered")
+	}
+	var own []*visitor
+	for i := range 5 { // one more than half: the port is not crowded yet
+		v := visit(t, "127.0.0.1", to)
+		if !v.get("/wait") {
+			t.Fatalf("connection %d of an address is not served", i+1)
+		}
+		own = append(own, v)
+	}
+	if v := visit(t, "127.0.0.1", to); v.get("/") {
+		t.Error("one address has more than half of a crowded port")
+	}
+	if v := visit(t, "127.0.0.3", to); !v.get("/") {
+		t.Error("another address is not served")
+	}
+	if other.closed() {
+		t.Error("the idle connection of another address gave way")
+	}
+	for _, v := range own {
+		if v.closed() {
+			t.Error("a connection with a request in progress is closed")
+		}
+	}
+
+	to = crowded(t, 2, 8)
+	first := visit(t, "127.0.0.1", to)
+	if !first.get("/") || !visit(t, "127.0.0.1", to).get("/wait") || !visit(t, "127.0.0.1", to).get("/wait") || !eventuallyClosed(first) {
+		t.Error("the idle connection of an address does not give way to its third one")
+	}
+	if visit(t, "127.0.0.1", to).get("/") {
+		t.Error("an address has more connections than its bound")
+	}
+}
