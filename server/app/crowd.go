@@ -1,10 +1,13 @@
 package app
 
 import (
+	"bytes"
 	"container/list"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/svc-observability/svc/server/limits"
@@ -136,6 +139,27 @@ type member struct {
 	// guards them and gone.
 	inAll, inOwn *list.Element
 	gone         bool
+	// begun says that an answer has begun since the connection was idle.
+	begun atomic.Bool
+}
+
+// Write puts X-Content-Type-Options into an answer that has none. net/http answers a request that it cannot read without a handler. An
+// answer begins with the first write after the connection was idle, so no bytes of a body are taken for one.
+func (m *member) Write(p []byte) (int, error) {
+	if m.begun.Load() || bytes.HasPrefix(p, []byte("HTTP/1.1 1")) { // "100 Continue" comes before an answer
+		return m.Conn.Write(p)
+	}
+	m.begun.Store(true)
+	head, _, _ := bytes.Cut(p, []byte("\r\n\r\n"))
+	line, _, _ := bytes.Cut(head, []byte("\r\n"))
+	if !bytes.HasPrefix(line, []byte("HTTP/1.")) || bytes.Contains(head, []byte("\r\n"+noSniffName+":")) {
+		return m.Conn.Write(p)
+	}
+	n, err := m.Conn.Write(slices.Concat(line, []byte("\r\n"+noSniffName+": nosniff"), p[len(line):]))
+	if err == nil {
+		return len(p), nil
+	}
+	return min(n, len(line)), err
 }
 
 // Close closes the connection.
@@ -168,6 +192,7 @@ func noteState(conn net.Conn, state http.ConnState) {
 	case http.StateActive:
 		m.crowd.wake(m)
 	case http.StateIdle:
+		m.begun.Store(false)
 		m.crowd.rest(m)
 	}
 }

@@ -3,8 +3,10 @@ package app
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -172,5 +174,51 @@ func TestCrowdShares(t *testing.T) {
 	}
 	if visit(t, "127.0.0.1", to).get("/") {
 		t.Error("an address has more connections than its bound")
+	}
+}
+
+// TestNoSniffEverywhere: answers of net/http itself have the header, also behind an answer of a handler, and bytes of a body are left
+// alone.
+func TestNoSniffEverywhere(t *testing.T) {
+	t.Parallel()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	looksLikeAnAnswer := strings.Repeat("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n", 1000)
+	s := &http.Server{ConnState: noteState, Handler: noSniff(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Length", strconv.Itoa(len(looksLikeAnAnswer)))
+		_, _ = io.WriteString(w, looksLikeAnAnswer)
+	}))}
+	go func() { _ = s.Serve(framing.Listen(newCrowd(ln, 0, 10), false)) }()
+	defer s.Close()
+	c := visit(t, "127.0.0.1", ln.Addr().String())
+	for _, request := range []string{
+		"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nhi",
+		"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+	} {
+		if _, err := io.WriteString(c, request); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(c.r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode == http.StatusContinue {
+			if res, err = http.ReadResponse(c.r, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		text, err := io.ReadAll(res.Body)
+		if err != nil || len(res.Header["X-Content-Type-Options"]) != 1 {
+			t.Errorf("%q: %d %v %v", request, res.StatusCode, res.Header, err)
+		}
+		if res.StatusCode == http.StatusOK && string(text) != looksLikeAnAnswer {
+			t.Errorf("%q: the body is changed", request)
+		}
+		if strings.Contains(request, "Host") != (res.StatusCode == http.StatusOK) {
+			t.Errorf("%q: %d", request, res.StatusCode)
+		}
 	}
 }

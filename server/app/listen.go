@@ -122,10 +122,12 @@ func (a *App) httpServer(name string, h http.Handler) *http.Server {
 	return s
 }
 
-// noSniff keeps browsers from guessing the type of an answer from its content.
+const noSniffName = "X-Content-Type-Options"
+
+// noSniff keeps browsers from guessing the type of an answer from its content. Answers of net/http itself get the header in member.Write.
 func noSniff(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set(noSniffName, "nosniff")
 		next.ServeHTTP(w, r)
 	})
 }

@@ -48,6 +48,22 @@ func (a *attack) smuggling(t *testing.T) {
 			if n := bytes.Count(text, []byte("HTTP/1.1 ")); n != 1 || !bytes.HasPrefix(text, []byte(want)) || time.Since(begun) > 5*time.Second {
 				t.Errorf("%s at %s: %d answers after %s: %.60q", name, url, n, time.Since(begun), text)
 			}
+			if !bytes.Contains(text, []byte("\r\nX-Content-Type-Options: nosniff\r\n")) {
+				t.Errorf("%s at %s: nosniff is missing: %q", name, url, text)
+			}
+		}
+		for name, request := range map[string]string{
+			"no request line":        "nothing\r\n\r\n",
+			"no host":                "GET /v2/session HTTP/1.1\r\n\r\n",
+			"an unknown version":     "GET /v2/session HTTP/3.0\r\nHost: x\r\n\r\n",
+			"a large header":         "GET /v2/session HTTP/1.1\r\nHost: x\r\nX-A: " + strings.Repeat("x", 80<<10) + "\r\n\r\n",
+			"an unknown expectation": "GET /v2/session HTTP/1.1\r\nHost: x\r\nExpect: more\r\n\r\n",
+			"options of the server":  "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+		} {
+			text := sendBytes(t, url, request)
+			if bytes.Count(text, []byte("\r\nX-Content-Type-Options: nosniff\r\n")) != 1 {
+				t.Errorf("%s at %s: %q", name, url, text)
+			}
 		}
 		// Requests that are strict share a connection, however they give their length.
 		text := sendBytes(t, url, head+chunked+"2;a=b\r\n{}\r\n0\r\nX-A: b\r\n\r\n"+head+"Content-Length: 2\r\n\r\n{}"+
