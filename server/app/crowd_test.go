@@ -135,8 +135,8 @@ func eventuallyClosed(v *visitor) bool {
 	}
 }
 
-// TestCrowdShares: while a port is crowded, an address with half of the connections gets no more, and its own idle connections give way, not
-// those of others. Below that, it may have more. A fixed bound of an address holds always.
+// TestCrowdShares: while a port is crowded, an address with half of the connections gets no more, and its own idle connections give
+// way, not those of others. Below that, it may have more. A fixed bound of an address holds always.
 func TestCrowdShares(t *testing.T) {
 	t.Parallel()
 	to := crowded(t, 0, 8)
@@ -169,7 +169,10 @@ func TestCrowdShares(t *testing.T) {
 
 	to = crowded(t, 2, 8)
 	first := visit(t, "127.0.0.1", to)
-	if !first.get("/") || !visit(t, "127.0.0.1", to).get("/wait") || !visit(t, "127.0.0.1", to).get("/wait") || !eventuallyClosed(first) {
+	if !first.get("/") {
+		t.Fatal("a request is not answered")
+	}
+	if !visit(t, "127.0.0.1", to).get("/wait") || !visit(t, "127.0.0.1", to).get("/wait") || !eventuallyClosed(first) {
 		t.Error("the idle connection of an address does not give way to its third one")
 	}
 	if visit(t, "127.0.0.1", to).get("/") {
