@@ -18,7 +18,8 @@ func (c *cli) adminInstallation() *cobra.Command {
 	return cmd
 }
 
-// installationJSON is what belongs together. Only administrators of the installation see it: the API has no message for it.
+// installationJSON has the identities of the parts that belong together. Only administrators of the installation see it: the API has no
+// message for it.
 type installationJSON struct {
 	Object    string `json:"object"`
 	ID        string `json:"id"`

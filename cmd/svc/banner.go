@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 )
 
-// banner tells a person what runs and how to send to it. first holds the credentials of a first start; otherwise it is empty.
+// banner shows a person the running server and how to send to it. first holds the credentials of a first start; otherwise it is empty.
 func (c *cli) banner(cfg config.Config, at, first bootstrap.File) {
 	bold := c.bold()
 	var b strings.Builder

@@ -102,7 +102,7 @@ func (c *cli) names(ctx context.Context, from *source, kind string) []string {
 	return console.CompletedNames(ctx, target, c.cacheFolder(), kind)
 }
 
-// cacheFolder is where this user keeps what can be made again; empty for a user without a home.
+// cacheFolder is the folder of this user for files that can be made again; empty for a user without a home.
 func (c *cli) cacheFolder() string {
 	if dir := c.variable("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "svc")

@@ -76,7 +76,7 @@ func (t *sendTest) send(ctx context.Context, path string, request proto.Message)
 // errNotYet says that a read worked but does not show what was sent.
 var errNotYet = errors.New("it was accepted but not found")
 
-// find repeats a read until it shows what was sent. It repeats only after errNotYet and after answers that ask for a retry.
+// find repeats a read until it shows the telemetry that was sent. It repeats only after errNotYet and after answers that ask for a retry.
 func (t *sendTest) find(ctx context.Context, look func(get getter) error) error {
 	get := func(method, path string, body, into any) error { return t.rest(ctx, method, path, body, into) }
 	var last error // the error of the previous read

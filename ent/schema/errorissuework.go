@@ -143,7 +143,7 @@ func (ErrorIssuePullRequest) Fields() []ent.Field {
 		field.String("link_source").SchemaType(text).NotEmpty().Immutable().Comment("agent, user or auto"),
 		field.Int("shard").NonNegative().Default(0).Immutable().Comment("of the kind `issue_checks`, by the organization"),
 		field.Time("due_at").Optional().Nillable().Comment("when the source host is asked again; null once it is merged"),
-		field.Time("checked_at").Optional().Nillable().Comment("when the source host last told the state"),
+		field.Time("checked_at").Optional().Nillable().Comment("when the source host last reported the state"),
 		field.String("check_problem").SchemaType(text).Optional().Nillable().Comment("why the source host did not tell it"),
 		field.String("etag").SchemaType(text).Optional().Nillable().Comment("of the host's last answer"),
 		field.UUID("linked_by_actor_id", uuid.UUID{}).Optional().Nillable().Immutable(),

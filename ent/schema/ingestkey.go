@@ -41,7 +41,7 @@ func (IngestKey) Fields() []ent.Field {
 		field.String("key_hash").SchemaType(text).NotEmpty().Unique().Sensitive(),
 		field.String("key_prefix").SchemaType(text).NotEmpty(),
 		field.String("public_text").SchemaType(text).Optional().Nillable().
-			Comment("the whole public key, which is no secret: it is shipped in client code; empty for the other kinds"),
+			Comment("the whole public key, which is not a secret: it is shipped in client code; empty for the other kinds"),
 		field.Strings("signals").SchemaType(jsonb).Optional().Comment("nil if every signal is allowed, as for default keys"),
 		field.Float("rate_limit").Optional().Nillable().Comment("requests per second over all ingest servers; nil for no limit"),
 		field.JSON("resource_attributes", []ResourceAttribute{}).SchemaType(jsonb).Optional(),

@@ -144,7 +144,7 @@ type draft struct {
 	} `json:"comparison"`
 }
 
-// compileDraft makes the plan of a query of the query builder. What a chart would only warn about is an error here.
+// compileDraft makes the plan of a query of the query builder. A condition that gives only a warning on a chart is an error here.
 func compileDraft(r *store.AlertRule) (*plan, error) {
 	const field = "query_builder_draft"
 	if len(r.QueryBuilderDraft) == 0 {

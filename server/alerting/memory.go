@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// group is what the worker remembers about one group of one rule.
+// group is the worker's memory of one group of one rule.
 type group struct {
 	State
 	// Scope and Condition identify the definition of the rule under which the state came about.
@@ -94,7 +94,7 @@ func ConditionOf(r *store.AlertRule) Condition {
 	return c
 }
 
-// NoDataBehavior is what missing data means for a signal: no requests are a throughput of zero, and say nothing about other signals.
+// NoDataBehavior is the meaning of missing data for a signal: no requests are a throughput of zero, and say nothing about other signals.
 func NoDataBehavior(signal, comparator string) NoData {
 	if signal == "throughput" && (comparator == "lt" || comparator == "lte") {
 		return NoDataZero

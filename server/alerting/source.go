@@ -48,7 +48,7 @@ func NewSource(e Engine, w Warehouse, r query.Rollups) *Reader {
 	return &Reader{engine: e, warehouse: w, rollups: r, past: cache.New[pastKey, map[string]past](limits.AlertBaselines, time.Now)}
 }
 
-// minuteFigures is what a question about one minute found.
+// minuteFigures is the answer to a question about one minute.
 type minuteFigures struct {
 	groups map[string]Input
 	left   int

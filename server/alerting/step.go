@@ -39,7 +39,7 @@ const (
 // Event is a message to send.
 type Event string
 
-// Messages. The empty event is no message.
+// Messages. The empty event stands for the absence of a message.
 const (
 	NoEvent  Event = ""
 	Trigger  Event = "trigger"
@@ -67,7 +67,7 @@ const (
 	resampled = 2
 )
 
-// NoData is what an evaluation without any data means.
+// NoData is the meaning of an evaluation without any data.
 type NoData string
 
 // Meanings of missing data.
@@ -96,7 +96,7 @@ type Condition struct {
 	MutedUntil time.Time
 }
 
-// Input is what an evaluation found about one group.
+// Input has the figures that an evaluation found for one group.
 type Input struct {
 	// Failed is true when the query failed. The other fields then say nothing.
 	Failed bool
@@ -134,7 +134,7 @@ func (s State) Zero() bool {
 	return s == State{}
 }
 
-// Decision is what an evaluation means.
+// Decision is the conclusion from an evaluation.
 type Decision struct {
 	Status     Status
 	SkipReason string

@@ -75,7 +75,7 @@ func (a *App) unreadableChecks() func(store.AlertCheckBatch, error) {
 	}
 }
 
-// alertMessages makes the rows of the outbox for what happened to the incidents of one rule: one for each enabled destination, or one
+// alertMessages makes the rows of the outbox for the changes of the incidents of one rule: one for each enabled destination, or one
 // for many incidents that opened at once.
 func (a *App) alertMessages(ctx context.Context, org principal.OrgID, notices []alerting.Notice) ([]store.NewDelivery, error) {
 	return a.alertMessagesWith(ctx, org, notices, a.charts)

@@ -38,7 +38,7 @@ import (
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
-// Options is what the process gives to the server besides its configuration.
+// Options are the parts that the process gives to the server besides its configuration.
 type Options struct {
 	// Version appears in /version and is sent to MCP clients.
 	Version string

@@ -14,7 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/work"
 )
 
-// errorIssues is what the services of error issues need.
+// errorIssues has the parts that the services of error issues need.
 func (a *App) errorIssues(reads read.Warehouse, rollups query.Rollups) errorissues.Config {
 	return errorissues.Config{
 		Store: a.store, Warehouse: reads, Rollups: rollups, Code: a.code(), BaseURL: a.baseURL(), Picture: a.charts.Issues, Now: time.Now,

@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Identity is what an OpenID Connect provider says about a person who signed in there.
+// Identity has the claims of an OpenID Connect provider about a person who signed in there.
 type Identity struct {
 	Issuer, Subject string
 	Email           string

@@ -26,7 +26,7 @@ type LogpushStore interface {
 	Subscribe(fn func(store.Change)) (unsubscribe func())
 }
 
-// LogpushConnector is what ingest needs to know about a connector.
+// LogpushConnector has the facts about a connector that ingest needs.
 type LogpushConnector struct {
 	Org principal.OrgID
 	// ID is the public id, `cfp_…`.

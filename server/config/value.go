@@ -129,7 +129,7 @@ func ParseSize(text string) (Size, error) {
 	return Size(f * float64(factor)), nil
 }
 
-// Roles is what a process does, in the order api, ingest, worker.
+// Roles are the tasks of a process, in the order api, ingest, worker.
 type Roles []string
 
 // Roles of a process.

@@ -15,7 +15,7 @@ import (
 )
 
 // Bridge speaks MCP with an agent over standard input and output, and forwards each message to the MCP endpoint of a server. Only
-// messages of the protocol, one on each line, go to the agent. What a person should know goes to messages.
+// messages of the protocol, one on each line, go to the agent. Texts for a person go to messages.
 type Bridge struct {
 	door     *mcpDoor
 	messages io.Writer
@@ -180,7 +180,7 @@ func (b *Bridge) send(ctx context.Context, e *envelope, line []byte) (res *http.
 	return res, b.door.refused(res, body), nil
 }
 
-// greeted keeps what the handshake agreed on.
+// greeted keeps the result of the handshake.
 func (b *Bridge) greeted(res *http.Response, hello []byte, a *envelope) {
 	var result struct {
 		Version string `json:"protocolVersion"`

@@ -125,7 +125,7 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// now is the time of the server. The header that tells it is exact to a second, so a small difference does not count.
+// now is the time of the server. The header that has it is exact to a second, so a small difference does not count.
 func (d *door) now() time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()

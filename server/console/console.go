@@ -56,19 +56,19 @@ type Query struct {
 	format string
 }
 
-// Answer is what a command found.
+// Answer is the result of a command.
 type Answer struct {
 	// message is the answer of the method.
 	message proto.Message
 	// lines are the parts of the answer that `jsonl` writes, one on each line. Without any, the message is the only line.
 	lines []proto.Message
-	// raw replaces message and lines where the answer is no message of the contract.
+	// raw replaces message and lines where the answer is not a message of the contract.
 	raw      []byte
 	rawLines [][]byte
 	sections []section
 	// cursor leads to the next page.
 	cursor string
-	// notes are for a person: warnings of the answer, and what it leaves out.
+	// notes are for a person: warnings of the answer, and the parts that it leaves out.
 	notes []string
 	// asides are notes that a table shows already.
 	asides []string
@@ -89,7 +89,7 @@ func Commands() []Command {
 		attributeCommands(), sqlCommands(), sourceCommands(), toolCommands())
 }
 
-// Groups says in a sentence what the commands with the same first word do, where that word is no command itself.
+// Groups says in a sentence what the commands with the same first word do, where that word is not a command itself.
 func Groups() map[string]string {
 	return map[string]string{
 		"attributes": "Explore the attributes of telemetry", "source": "Search and read source code",

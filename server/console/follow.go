@@ -77,11 +77,11 @@ func followLogs(ctx context.Context, q *Query, out *Output) error {
 	}
 }
 
-// poll reads one window and shows what is new in it.
+// poll reads one window and shows the new records in it.
 func (f *follower) poll(ctx context.Context) error {
 	client := f.q.client
 	if f.begin.IsZero() {
-		// The first answer tells the clock of the server, and whether the flags and the credential are good.
+		// The first answer shows the clock of the server, and whether the flags and the credential are good.
 		now := timestamppb.New(client.door.now())
 		if _, err := client.searchLogs(ctx, f.q, timestamppb.New(now.AsTime().Add(-time.Second)), now, 1, nil); err != nil {
 			return client.failure(err)

@@ -78,7 +78,7 @@ func (c *Client) namedServices(ctx context.Context) ([]*svcv2.Service, error) {
 	return res.GetData(), err
 }
 
-// Completion says what an argument can be: a kind of names, or a list of values. Both are empty for a text.
+// Completion returns the kind of names, or the list of values, that an argument can have. Both are empty for a text.
 func (c *Command) Completion(argument int) (kind string, values []string) {
 	if argument >= len(c.Arguments) {
 		return "", nil

@@ -7,7 +7,7 @@ import (
 )
 
 // safe makes text of telemetry harmless for a terminal, on one line: a control character becomes its escape, such as \x1b. So no text can
-// move the cursor, change colours, write to the clipboard, begin a line of its own or turn the reading direction of what follows.
+// move the cursor, change colours, write to the clipboard, begin a line of its own or turn the reading direction of the text that follows.
 func safe(text string) string {
 	if !strings.ContainsFunc(text, steers) && utf8.ValidString(text) {
 		return text

@@ -191,7 +191,7 @@ func readSource(ctx context.Context, q *Query) (Answer, error) {
 	}
 	a := Answer{message: res, lines: linesOf([]*svcv2.SourceFile{res})}
 	if res.GetKind() != "text" {
-		a.empty = fmt.Sprintf("%s is no text but a %s", res.GetPath(), strings.ReplaceAll(res.GetKind(), "_", " "))
+		a.empty = fmt.Sprintf("%s is not a text but a %s", res.GetPath(), strings.ReplaceAll(res.GetKind(), "_", " "))
 		return a, nil
 	}
 	title := fmt.Sprintf("%s of %s at %s", res.GetPath(), res.GetRepository(), shortRef(res.GetRef(), res.GetCommitSha()))

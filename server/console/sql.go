@@ -59,7 +59,7 @@ func runSQL(ctx context.Context, q *Query) (Answer, error) {
 	}
 	a := Answer{message: res, notes: sqlNotes(res)}
 	for _, r := range res.GetRows() {
-		// Only the form that is written is made: a result may have 8 MiB.
+		// Only the requested format is made: a result may have 8 MiB.
 		if q.format == FormatLines {
 			line, err := sqlObject(res.GetColumns(), r)
 			if err != nil {

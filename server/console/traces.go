@@ -100,7 +100,7 @@ func traceTable(res *svcv2.SearchTracesResponse) Answer {
 	return Answer{message: res, lines: linesOf(res.GetData()), sections: []section{s}, empty: none(s, "no trace matches in this window")}
 }
 
-// slowTraces reads traces that begin with a long span. Without --min-duration-ms, long is what the slowest twentieth takes.
+// slowTraces reads traces that begin with a long span. Without --min-duration-ms, a span is long if it is among the slowest twentieth.
 func slowTraces(ctx context.Context, q *Query) (Answer, error) {
 	start, end, err := q.window(0)
 	if err != nil {

@@ -142,15 +142,15 @@ func bind(d protoreflect.MethodDescriptor, m *Method) (Binding, []string) {
 			continue
 		}
 		if fields.ByName(protoreflect.Name(name)) == nil {
-			faults = append(faults, fmt.Sprintf("path parameter %q is no field of the request", name))
+			faults = append(faults, fmt.Sprintf("path parameter %q is not a field of the request", name))
 		}
 		b.PathParams = append(b.PathParams, name)
 	}
 	if b.BodyField != "" && b.BodyField != "*" && fields.ByName(protoreflect.Name(b.BodyField)) == nil {
-		faults = append(faults, fmt.Sprintf("body %q is no field of the request", b.BodyField))
+		faults = append(faults, fmt.Sprintf("body %q is not a field of the request", b.BodyField))
 	}
 	if f := d.Output().Fields().ByName(protoreflect.Name(b.ResponseField)); b.ResponseField != "" && (f == nil || f.Message() == nil) {
-		faults = append(faults, fmt.Sprintf("response_body %q is no field of messages of the answer", b.ResponseField))
+		faults = append(faults, fmt.Sprintf("response_body %q is not a field of messages of the answer", b.ResponseField))
 	}
 	if b.BodyField != "*" {
 		for i := range fields.Len() {

@@ -61,7 +61,7 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Size(limits.EventAttributeKey), "browser-sdk.md"},
 	{limits.Size(limits.EventAttributeValue), "browser-sdk.md"},
 	{limits.Lasts(limits.SessionLength), "browser-sdk.md"},
-	// What the browser SDK does by itself: clients/browser.
+	// Actions of the browser SDK by itself: clients/browser.
 	{"30 minutes", "browser-sdk.md"},
 	{"5 minutes", "browser-sdk.md"},
 	{"60 KiB", "browser-sdk.md"},

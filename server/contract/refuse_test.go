@@ -84,11 +84,11 @@ func TestNewRefuses(t *testing.T) {
 			route(get("/v2/api_keys/{trace_id}"))(m)
 			spec(func(s *optionsv1.MethodSpec) { s.Family = "api_keys" })(m)
 		}, "is taken by"},
-		{"unknown path parameter", "GetApiKey", route(get("/v2/api_keys/{key}")), `path parameter "key" is no field of the request`},
+		{"unknown path parameter", "GetApiKey", route(get("/v2/api_keys/{key}")), `path parameter "key" is not a field of the request`},
 		{"unknown body field", "CreateApiKey", route(&annotations.HttpRule{
 			Pattern: &annotations.HttpRule_Post{Post: "/v2/api_keys"},
 			Body:    "key",
-		}), `body "key" is no field of the request`},
+		}), `body "key" is not a field of the request`},
 		{"custom method", "GetApiKey", route(&annotations.HttpRule{Pattern: &annotations.HttpRule_Custom{Custom: &annotations.CustomHttpPattern{Kind: "HEAD", Path: "/v2/api_keys/{id}"}}}), "has no method that REST serves"},
 		{"two routes", "GetApiKey", route(&annotations.HttpRule{
 			Pattern:            &annotations.HttpRule_Get{Get: "/v2/api_keys/{id}"},

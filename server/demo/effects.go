@@ -9,7 +9,7 @@ import (
 // cacheKind is the exception of a cache entry that cannot be decoded.
 const cacheKind = "CacheDecodeException"
 
-// serve does the work of an entry span of a service, with what the active faults do to it.
+// serve does the work of an entry span of a service, with the effects of the active faults.
 func (t *trace) serve(s *service, path string, body func() *failure) *failure {
 	if t.g.plan == nil || t.environment != production {
 		return body()
@@ -110,7 +110,7 @@ func (p *planted) spoil(t *trace, s *service) *failure {
 	return nil
 }
 
-// broken is a failure in what the services share.
+// broken is a failure in the code that the services share.
 func broken(s *service, kind, message, function string, http, grpc int) *failure {
 	return &failure{
 		kind: kind, message: message, stack: written(s, kind, message, append([]site{shared(s, function)}, entry(s)...)),

@@ -28,7 +28,7 @@ type plan struct {
 	slots map[int64]*slotPlan
 }
 
-// slotPlan is what happens in a slot.
+// slotPlan has the faults of a slot, and its release.
 type slotPlan struct {
 	faults []*planted
 	// released is a service that gets a new version without a fault, at a time of the slot.

@@ -42,7 +42,7 @@ var places = sync.OnceValue(func() map[string]site {
 })
 
 // stack writes the trace of an exception in a service, in the format of its language. The names are those of places in the service's own
-// code, the failing one first; below them is what every request runs through.
+// code, the failing one first; below them are the functions through which every request runs.
 func stack(s *service, kind, message string, names ...string) string {
 	var own []site
 	for _, name := range names {
@@ -111,7 +111,7 @@ func entry(s *service) []site {
 	}
 }
 
-// shared is a place in what the services share.
+// shared is a place in the code that the services share.
 func shared(s *service, function string) site {
 	class, method, _ := strings.Cut(function, ".")
 	code := map[string]string{

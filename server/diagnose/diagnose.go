@@ -53,7 +53,7 @@ type Agents interface {
 	GetAgentSession(context.Context, *svcv2.GetAgentSessionRequest) (*svcv2.AgentSession, error)
 }
 
-// Markers reads what people and machines reported.
+// Markers reads the events that people and machines reported.
 type Markers interface {
 	ListMarkers(context.Context, *svcv2.ListMarkersRequest) (*svcv2.ListMarkersResponse, error)
 }

@@ -14,9 +14,9 @@ type ErrorChange struct {
 	Count, Received, Before, BeforeReceived float64
 }
 
-// Telling picks the error to examine first: the one that rose most. If that one does not say what failed, it picks another that says so and
-// rose about as much, and prefers one that was raised where it occurred. rose reports whether the picked error rose by more than chance. No
-// error rose if the time before has too little data.
+// Telling picks the error to examine first: the one that rose most. If that one does not name the failure, it picks another that names it
+// and rose about as much, and prefers one that was raised where it occurred. rose reports whether the picked error rose by more than
+// chance. No error rose if the time before has too little data.
 func (b Baseline) Telling(errors []ErrorChange) (pick int, rose bool) {
 	more := func(e ErrorChange) float64 { return e.Count - b.Expected(e.Before) }
 	says := func(e ErrorChange) bool { return strings.TrimSpace(e.Message) != "" && e.Label != "Unknown Error" }

@@ -137,7 +137,7 @@ func (c cluster) origins(reaches func(from, to string) bool) []origin {
 }
 
 // itself reports whether the cause of a change lies in the service, and not in a service that it calls. Calls to a database, or to a host
-// that is no service, count as the service; so do many log records at a low severity.
+// that is not a service, count as the service; so do many log records at a low severity.
 func (c cluster) itself(y symptom) bool {
 	switch y.kind {
 	case logRecords:

@@ -126,8 +126,8 @@ func messagesBetween(m *svcv2.ServiceMap, pair [2]string) float64 {
 }
 
 // clusters joins the changes that belong together. The clearest change that callers feel begins a cluster. It takes all changes that fit
-// its time, in the same service or in services between which calls lead there. What is left begins the next cluster. A cluster in which
-// several services changed by themselves becomes several.
+// its time, in the same service or in services between which calls lead there. The changes that are left begin the next cluster. A cluster
+// in which several services changed by themselves becomes several.
 func clusters(list []symptom, calls, messages map[[2]string]bool) []cluster {
 	left := slices.Clone(list)
 	slices.SortStableFunc(left, func(x, y symptom) int {

@@ -18,7 +18,7 @@ import (
 const grown = 1.1
 
 // trafficOf finds who sends more requests, if the service or one that calls it gets more than usual. A service that serves many gets only
-// a little more when one customer sends a lot. So services count of which the traffic is no change by itself, if a value of an attribute
+// a little more when one customer sends a lot. So services count of which the traffic is not a change by itself, if a value of an attribute
 // makes up the difference.
 func (e *Engine) trafficOf(ctx context.Context, org principal.OrgID, i *incident) (finding, error) {
 	rise := i.rise()

@@ -16,7 +16,7 @@ const (
 	servicePage = 100
 )
 
-// Service reports the health of a service in a period beside the period of equal length before, and what explains a change.
+// Service reports the health of a service in a period beside the period of equal length before, and the explanation of a change.
 func (e *Engine) Service(ctx context.Context, name string, environment *string, p Period) (*svcv2.ServiceDiagnosis, error) {
 	prev := p.Before()
 	var covered, coveredBefore coverage

@@ -91,7 +91,7 @@ type search struct {
 	traffic map[[2]string][]float64
 	// course is the course of the day, nil if too few services tell it.
 	course []float64
-	// begin is the first bucket with an entry span of any service. What is before it was not observed, and is no silence.
+	// begin is the first bucket with an entry span of any service. The time before it was not observed, and does not count as silence.
 	begin int
 	// looked is the number of series, notSearched the telemetry left out.
 	looked      int

@@ -29,7 +29,7 @@ const (
 	sdkSnippet = `<script>window.svc=window.svc||{q:[]};for(const m of["init","identify","track","captureException","setConsent","shutdown"])svc[m]??=(...a)=>svc.q?.push([m,...a]);</script>`
 )
 
-// sdkState is what a page knows in the end.
+// sdkState is the state of a page in the end.
 type sdkState struct {
 	Session    string   `json:"session"`
 	Errors     []string `json:"errors"`

@@ -480,7 +480,7 @@ func TestChatAlerts(t *testing.T) {
 	}
 	sharePicture(t, b.s, picture, "", 404) // with its rule
 
-	// What Slack refuses, and what becomes of it.
+	// Messages that Slack refuses, and their fate.
 	for code, want := range map[string]struct {
 		status int
 		tag    string

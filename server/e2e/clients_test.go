@@ -27,7 +27,7 @@ func generate(t *testing.T, template, out, path string) {
 		filepath.Join("clients", template), "-o", out)
 }
 
-// clientFailure is what a client saw of an error.
+// clientFailure is an error as a client saw it.
 type clientFailure struct {
 	Code     string `json:"code"`
 	Tag      string `json:"tag"`

@@ -234,7 +234,7 @@ func TestDiscordAlerts(t *testing.T) {
 		t.Errorf("the end: first %+v, answer %+v", told[1], told[2])
 	}
 
-	// What Discord refuses, and what becomes of it.
+	// Messages that Discord refuses, and their fate.
 	for code, tag := range map[string]string{
 		"10003": "AlertDeliveryTargetMissingError", "50001": "AlertDeliveryTargetMissingError", "50013": "AlertDeliveryTargetMissingError",
 		"429": "AlertDeliveryError", "503": "AlertDeliveryError", "50035": "AlertDeliveryRejectedError", "401": "AlertDeliveryAuthError",

@@ -24,7 +24,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// fate is what the proxy does with a request that it sees for the first time. Repeated requests pass.
+// fate is the treatment by the proxy of a request that it sees for the first time. Repeated requests pass.
 type fate string
 
 const (

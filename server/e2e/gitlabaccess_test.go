@@ -56,8 +56,8 @@ func TestGitLabAccess(t *testing.T) {
 	}
 	b.lab.Fault(nil)
 
-	// A delivery to the secret address is a hint; one that is signed with another key is none, and the address without its secret does not
-	// exist.
+	// A delivery to the secret address is a hint; one that is signed with another key does not count, and the address without its secret does
+	// not exist.
 	address, secret := fmt.Sprint(b.account(b.rest)["webhook_url"]), fmt.Sprint(b.account(b.rest)["webhook_secret"])
 	body := []byte(`{"event_name":"project_rename"}`)
 	deliver := func(address, id, secret string) int {

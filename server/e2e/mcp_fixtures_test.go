@@ -20,7 +20,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// These fixtures are what the conformance suite calls, with the names and answers that its scenarios describe. They exist in this
+// The conformance suite calls these fixtures, with the names and answers that its scenarios describe. They exist in this
 // test binary only.
 
 var (

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// shown is what the browser saw.
+// shown is the page as the browser saw it.
 type shown struct {
 	ID       string         `json:"id"`
 	Failure  string         `json:"failure"`

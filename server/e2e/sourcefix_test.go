@@ -69,7 +69,7 @@ func TestSourceFix(t *testing.T) {
 	// A forged delivery does nothing; a good one makes the server ask the host.
 	payload := map[string]any{
 		"installation": map[string]any{"id": b.install.ID}, "repository": map[string]any{"full_name": "ACME/shop"}, "number": pull.Number,
-		// What the delivery says of the pull request itself is not believed.
+		// The server does not trust the state of the pull request in the delivery.
 		"pull_request": map[string]any{"merged": true, "merge_commit_sha": strings.Repeat("0", 40)},
 	}
 	if status := b.deliverBody("p0", "pull_request", "a guess", payload); status != 401 {

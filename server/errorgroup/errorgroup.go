@@ -60,7 +60,7 @@ type Group struct {
 	Grouping Grouping
 }
 
-// Bounds of what makes a group.
+// Bounds of the parts that make a group.
 const (
 	appFrames   = 3
 	stackFrames = 5

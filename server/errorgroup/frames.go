@@ -187,7 +187,7 @@ func className(s string, l stacktrace.Language) string {
 	return s
 }
 
-// functionName cuts arguments and what compilers add to the name of a function.
+// functionName cuts arguments, and additions of compilers, from the name of a function.
 func functionName(s string, l stacktrace.Language) string {
 	switch l {
 	case stacktrace.DotNet:
@@ -323,7 +323,7 @@ func appendFile(dst []byte, path string) []byte {
 	from := 0
 	if name > 0 {
 		from = strings.LastIndexAny(path[:name], `/\`) + 1
-		// A host or a drive in front of the name is no folder.
+		// A host or a drive in front of the name is not a folder.
 		if folder := path[from:name]; from > 1 && path[from-1] == '/' && path[from-2] == '/' || strings.HasSuffix(folder, ":") || folder == "." ||
 			folder == ".." {
 			from = name + 1

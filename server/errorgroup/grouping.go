@@ -41,7 +41,7 @@ func (g Grouping) JSON() []byte {
 	return out
 }
 
-// ParseGrouping reads what JSON wrote.
+// ParseGrouping reads the output of JSON.
 func ParseGrouping(text []byte) (Grouping, error) {
 	var g Grouping
 	err := json.Unmarshal(text, &g)

@@ -14,8 +14,8 @@ const maxMessage = 200
 // maxObject bounds a message that is a JSON object.
 const maxObject = 16 << 10
 
-// AppendNormal writes the normal form of a message: its first line, at most 200 bytes, with "#" for what differs between errors of one
-// cause. A JSON object becomes its keys in order, with their normal values.
+// AppendNormal writes the normal form of a message: its first line, at most 200 bytes, with "#" for the parts that differ between errors of
+// one cause. A JSON object becomes its keys in order, with their normal values.
 func AppendNormal(dst []byte, message string) []byte {
 	message = strings.TrimSpace(message)
 	if strings.HasPrefix(message, "{") && len(message) <= maxObject {

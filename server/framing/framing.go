@@ -2,7 +2,7 @@
 //
 // A proxy in front of this server that ends a request elsewhere lets a caller hide a second request in the body of the first. net/http
 // reads several such requests leniently: it drops a Content-Length beside a Transfer-Encoding, and takes bare line feeds and folded
-// lines. Its handlers cannot see what the head was. So this package reads the bytes before net/http does, follows them from
+// lines. Its handlers cannot see the bytes of the head. So this package reads the bytes before net/http does, follows them from
 // request to request, and cuts them off inside the first line that is not strict. It puts a line there that net/http refuses, so the
 // answer is 400, the connection closes, and nothing behind that line is ever read.
 package framing
@@ -12,8 +12,8 @@ import (
 	"net"
 )
 
-// fault is what the server reads in place of a line that is refused. It is no part of a request line, header field or chunk, wherever
-// it starts.
+// fault is the text that the server reads in place of a line that is refused. It is not valid in a request line, header field or chunk,
+// wherever it starts.
 const fault = "\x00\r\n\x00\r\n\r\n"
 
 // Listen returns a listener whose connections are strict. With http2, a connection may also start with the preface of HTTP/2, and is

@@ -250,7 +250,7 @@ func extension(b []byte) bool {
 }
 
 // split parts a field line into its name, which is a token, and its value without the blanks around it. A folded line starts with a
-// blank, which is no token; neither is a name with a blank before the colon.
+// blank, which is not a token; neither is a name with a blank before the colon.
 func split(b []byte) (name, value []byte, ok bool) {
 	for i, c := range b {
 		if c == ':' {

@@ -98,7 +98,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d, err = verifier.Verify(r.Header, body)
 	}
 	if errors.Is(err, integrations.ErrUnhooked) {
-		// A webhook that outlived its account is no attack: it must not count against others behind the same address.
+		// A webhook that outlived its account is not an attack: it must not count against others behind the same address.
 		http.Error(w, "the account is no longer connected; delete this webhook", http.StatusGone)
 		return
 	}

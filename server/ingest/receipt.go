@@ -97,7 +97,7 @@ func (g *Gateway) paced(key *Key) *apierr.Error {
 	}
 	g.metrics.keyLimited.Inc()
 	return apierr.New(apierr.IngestRateLimited,
-		fmt.Sprintf("The ingest key %s may send %s a second, and more came. Wait as told, and send fewer requests with more in each.",
+		fmt.Sprintf("The ingest key %s may send %s a second, and more came. Wait before the next request, and send fewer requests with more in each.",
 			key.PublicID, requests(key.RateLimit)), apierr.RetryAfter(wait))
 }
 

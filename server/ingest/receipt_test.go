@@ -41,7 +41,7 @@ func TestKeyRate(t *testing.T) {
 	}
 	for _, path := range []string{"/v1/traces", "/v1/logs", "/v1/metrics", "/v1/events"} {
 		e := refused(t, send(path), apierr.IngestRateLimited)
-		want := "The ingest key ingk_pace may send 2.5 requests a second, and more came. Wait as told, and send fewer requests with more in each."
+		want := "The ingest key ingk_pace may send 2.5 requests a second, and more came. Wait before the next request, and send fewer requests with more in each."
 		if e.Message != want {
 			t.Errorf("%s: %q", path, e.Message)
 		}

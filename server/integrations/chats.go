@@ -118,7 +118,7 @@ func post(ctx context.Context, provider ChatProvider, c Connection, p chat.Post)
 		err := provider.Change(ctx, c, thread, p.Message)
 		switch {
 		case IsKind(err, NotFound):
-			thread = "" // a person has deleted the message: a new one says what happened
+			thread = "" // a person has deleted the message: a new one has the news
 		case isPicture(err):
 			return "", err
 		case IsKind(err, Invalid): // the answer in the thread says it

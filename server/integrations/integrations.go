@@ -144,7 +144,7 @@ type Hooker interface {
 	Hook(secret string, header http.Header, body []byte) (Delivery, error)
 }
 
-// Callback is what the provider sent with the browser.
+// Callback has the parameters that the provider sent with the browser.
 type Callback struct {
 	Code string
 	// Verifier is the PKCE code verifier; empty if the code comes from the installation of the app, which takes no challenge.

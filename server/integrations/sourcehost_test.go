@@ -26,7 +26,7 @@ type oneAccount struct {
 	row  store.IntegrationConnection
 	gone bool
 	due  int
-	// work is what the worker does to the row; nil: it is busy.
+	// work is the work of the worker on the row; nil: it is busy.
 	work func(row *store.IntegrationConnection)
 }
 
@@ -56,7 +56,7 @@ func (s *oneAccount) MakeIntegrationDue(context.Context, principal.OrgID, uuid.U
 	return nil
 }
 
-// capture is a source provider that keeps what it is given.
+// capture is a source provider that keeps its arguments.
 type capture struct {
 	integrations.SourceProvider
 

@@ -16,7 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Telemetry is what the checks of fixes read.
+// Telemetry has the reads that the checks of fixes need.
 type Telemetry interface {
 	// Releases returns the releases of a service in a window.
 	Releases(ctx context.Context, org principal.OrgID, service string, from, to time.Time) ([]ServiceRelease, error)
@@ -77,7 +77,7 @@ func (s *CheckShard) Step(ctx context.Context) (time.Time, error) {
 	return now.Add(limits.IssueCheckLook), nil
 }
 
-// postpone makes a check due again later, with what it has.
+// postpone makes a check due again later, with the figures that it has.
 func (s *CheckShard) postpone(ctx context.Context, v store.ErrorIssueVerification) error {
 	next := s.cfg.Now().UTC().Add(limits.IssueCheckEvery)
 	v.DueAt = &next
@@ -135,7 +135,7 @@ func (s *CheckShard) notFixed(t *Teller, r *store.IssueRecord, check uuid.UUID, 
 	return t.add(r, Notice{Event: s.cfg.Events.Regression, At: at, Key: "not_fixed:" + check.String()})
 }
 
-// look reads what telemetry says about a fix.
+// look reads the telemetry about a fix.
 func (s *CheckShard) look(ctx context.Context, v *store.ErrorIssueVerification, issue *store.ErrorIssue) (*view, error) {
 	now := s.cfg.Now().UTC()
 	out := &view{fix: fixOf(v, issue), at: now}

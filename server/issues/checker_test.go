@@ -30,7 +30,7 @@ type script struct {
 	down bool
 	// with says of commits whether they contain that of the fix, as the source host knows.
 	with map[string]bool
-	// pull is what the source host says about the pull request.
+	// pull is the state of the pull request at the source host.
 	pull PullRequest
 }
 

@@ -60,7 +60,7 @@ type FixedRelease struct {
 	Occurrences float64   `json:"occurrence_count"`
 }
 
-// Figures are what the state of a check rests on. Their JSON is that of the store.
+// Figures are the basis of the state of a check. Their JSON is that of the store.
 type Figures struct {
 	DeployedBy string         `json:"deployed_by,omitempty"`
 	Releases   []FixedRelease `json:"releases,omitempty"`
@@ -81,14 +81,14 @@ func ReadFigures(stored json.RawMessage) (f Figures, err error) {
 	return f, err
 }
 
-// fix is what is known about a fix.
+// fix has the known facts about a fix.
 type fix struct {
 	commit, version string
 	// at is the time of the fix, started that of this attempt to check it.
 	at, started time.Time
 	// environments are those in which the error occurs; none for all.
 	environments []string
-	// host says, for commits of releases, whether they contain that of the fix, as far as the source host told it.
+	// host says, for commits of releases, whether they contain that of the fix, as far as the source host answered.
 	host map[string]bool
 }
 
@@ -213,7 +213,7 @@ func (f *fix) rolledBack(all, active []ServiceRelease) bool {
 	return back && others.Sub(last) >= limits.IssueRollbackAfter
 }
 
-// view is what telemetry says about a fix whose releases are known.
+// view has the figures of telemetry about a fix whose releases are known.
 type view struct {
 	fix fix
 	// all are the releases of the service, found those with the fix, by how that is known.
@@ -253,7 +253,7 @@ func (v *view) judge() (status, reason string, out Figures) {
 }
 
 // doubtful says that another commit than that of the fix was deployed first after it. Often it contains the fix, but it may have been built
-// before. So an error in it is no verdict at once: the release of the fix may follow.
+// before. So an error in it does not decide at once: the release of the fix may follow.
 func (v *view) doubtful() bool {
 	return v.by == byTime && v.fix.commit != "" && slices.ContainsFunc(v.found, func(r ServiceRelease) bool { return r.Commit != "" })
 }

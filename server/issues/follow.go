@@ -39,7 +39,7 @@ type Unreadable struct {
 
 func (u *Unreadable) Error() string { return u.Text }
 
-// Told writes into a link what its host said. It reports whether the state, or the commit of the merge, is new.
+// Told writes the answer of its host into a link. It reports whether the state, or the commit of the merge, is new.
 func Told(link *store.ErrorIssuePullRequest, said PullRequest, at time.Time) bool {
 	link.CheckedAt, link.CheckProblem = &at, nil
 	if said.Unchanged {

@@ -50,7 +50,7 @@ const (
 	// AlertCheckBatches is how many batches of checks go into the warehouse with one insert. A batch has the checks of one organization
 	// and minute.
 	AlertCheckBatches = 200
-	// AlertCheckInsert bounds the time of moving the waiting checks of a shard. What is left is moved after the next evaluation.
+	// AlertCheckInsert bounds the time of moving the waiting checks of a shard. Checks that are left are moved after the next evaluation.
 	AlertCheckInsert = 15 * time.Second
 	// AlertCheckRetention is how long checks are kept.
 	AlertCheckRetention = 90 * Day

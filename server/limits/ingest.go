@@ -83,7 +83,7 @@ func ingest() []Limit {
 			"with its other keys."),
 		lasts("IngestTime", IngestTime, "An ingest request takes at most %s."),
 		lasts("IngestIdle", IngestIdle, "A connection to the ingest port is closed after %s without a request."),
-		size("IngestKeyText", IngestKeyText, "A text of more than %s is no ingest key."),
+		size("IngestKeyText", IngestKeyText, "A text of more than %s is not an ingest key."),
 		count("LeastSampleParts", LeastSampleParts, "A sample keeps at least one of %s traces."),
 		lasts("PlanRead", PlanRead, "A node reads the sums that count against plans every %s."),
 		size("LargeBody", LargeBody, "Ingest requests of %s and more after decompression are decoded one at a time."),

@@ -7,7 +7,7 @@
 //
 // Comments in .proto files contain the figures as plain text, because generated clients show these comments unchanged. TestFigures of
 // server/contract reads the comments of all messages, enums, services and files. Its table binds each number in them to its constant, or
-// lists it as a figure that is no limit, with the reason. It passes over the number of a rule of the same field, which TestBounds binds.
+// lists it as a figure that is not a limit, with the reason. It passes over the number of a rule of the same field, which TestBounds binds.
 // When a constant changes, the test names each comment that is now wrong. TestDefaults reads the numbers of fields that a request leaves
 // out, as in "20 when left out". TestDocumentFigures does the same for the pages of docs/ that people write by hand, with one list of
 // figures for each page.
@@ -43,7 +43,7 @@ type Limit struct {
 	// Value is the limit in Unit.
 	Value int64
 	Unit  Unit
-	// Period is the time in which Value requests are allowed; zero for a limit that is no rate.
+	// Period is the time in which Value requests are allowed; zero for a limit that is not a rate.
 	Period time.Duration
 	// About is a sentence for users, with the value in it.
 	About string

@@ -26,7 +26,7 @@ const (
 	SavedViews     = 5000
 	// MappingKeyLength is for both keys of an attribute mapping.
 	MappingKeyLength = 200
-	// KeyAttributes is how many attributes an ingest key adds to what it sends in.
+	// KeyAttributes is the number of attributes that an ingest key adds to its telemetry.
 	KeyAttributes           = 50
 	KeyAttributeKeyLength   = 255
 	KeyAttributeValueLength = 4096

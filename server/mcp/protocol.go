@@ -50,7 +50,7 @@ type rpcError struct {
 	} `json:"error"`
 }
 
-// send passes on the answer to request. If it is no protocol message, it becomes a JSON-RPC error.
+// send passes on the answer to request. If it is not a protocol message, it becomes a JSON-RPC error.
 func (a *protocolAnswer) send(request []byte) {
 	h := a.Header()
 	body, status := a.body.Bytes(), a.status

@@ -57,7 +57,7 @@ type Result struct {
 	Answer, Reference string
 	// RetryAfter is the time that the destination asks for.
 	RetryAfter time.Duration
-	// Adopt is a new configuration that the destination told; nil if it did not.
+	// Adopt is a new configuration that the destination returned; nil if it returned none.
 	Adopt *Config
 }
 

@@ -106,7 +106,7 @@ func (s *Sender) sendPagerDuty(ctx context.Context, d *Destination, p Payload) R
 }
 
 // CheckIntegrationKey asks PagerDuty whether it knows the key of a destination, by resolving an incident that does not exist. The error is
-// a *FieldError if PagerDuty refuses the key. Any other failure says nothing about the key and is no error.
+// a *FieldError if PagerDuty refuses the key. Any other failure says nothing about the key and is not an error.
 func (s *Sender) CheckIntegrationKey(ctx context.Context, d *Destination) error {
 	body, err := json.Marshal(pagerDutyEvent{Action: "resolve", DedupKey: "svc-key-check-" + rand.Text()})
 	if err != nil {

@@ -95,7 +95,7 @@ func TestCheckTemplate(t *testing.T) {
 		}
 	}
 	if err := CheckTemplate("t", &Template{Overrides: map[string]Text{"slack": {}}}); err == nil ||
-		!strings.Contains(err.Error(), "is no type") {
+		!strings.Contains(err.Error(), "is not a type") {
 		t.Error(err)
 	}
 }

@@ -152,7 +152,7 @@ func CheckTemplate(field string, t *Template) error {
 	for _, kind := range slices.Sorted(maps.Keys(t.Overrides)) {
 		if !slices.Contains(Types(), kind) {
 			return &FieldError{
-				field + ".overrides." + kind, fmt.Sprintf("is no type of destination; did you mean %s?", nearest.Name(kind, Types())),
+				field + ".overrides." + kind, fmt.Sprintf("is not a type of destination; did you mean %s?", nearest.Name(kind, Types())),
 			}
 		}
 		if err := check(field+".overrides."+kind, t.Overrides[kind]); err != nil {

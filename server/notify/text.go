@@ -129,7 +129,7 @@ func (e *Event) color() int {
 	}
 }
 
-// Summary says what was observed, in one sentence.
+// Summary describes the observation in one sentence.
 func (e *Event) Summary() string {
 	if e.Type == Test {
 		return "This is a test message from svc. Messages of alerts will look like it."

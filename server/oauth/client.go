@@ -32,7 +32,7 @@ type Client struct {
 	RedirectURIs []string
 }
 
-// metadata is what a program states about itself (RFC 7591 section 2). As that section says, fields that we do not use are
+// metadata is the description that a program gives of itself (RFC 7591 section 2). As that section says, fields that we do not use are
 // ignored.
 type metadata struct {
 	ClientID     string   `json:"client_id"`

@@ -11,7 +11,7 @@ import (
 )
 
 // Read returns a file in the best encoding of an Accept-Encoding header; an empty encoding for the plain file. A name without an extension
-// is no file.
+// is not a file.
 func Read(files fs.FS, name, accepted string) (body []byte, encoding string, err error) {
 	if !fs.ValidPath(name) || path.Ext(name) == "" {
 		return nil, "", fs.ErrNotExist

@@ -23,7 +23,7 @@ const lineWidth = 2.6
 type spot struct{ x, y float64 }
 
 // runs splits the points of a series where data is missing. A rule that was evaluated at few minutes has points that are far apart, which
-// is no gap.
+// is not a gap.
 func (c *chartCanvas) runs(dots []dot) (out [][]spot) {
 	gap := max(2.5*c.step, (c.last-c.first)/8)
 	for i, d := range dots {
@@ -148,7 +148,7 @@ func (f fonts) written(of *opentype.Font, text string) string {
 	return out.String()
 }
 
-// paletted reduces a picture to its 256 most frequent colours, which makes its file several times smaller. What is lost are shades at the
+// paletted reduces a picture to its 256 most frequent colours, which makes its file several times smaller. It loses shades at the
 // edges of letters and lines.
 func paletted(from *image.RGBA) *image.Paletted {
 	counts := map[color.RGBA]int{}

@@ -81,7 +81,7 @@ type Pages struct {
 func New(cfg Config) (*Pages, error) {
 	base, err := url.Parse(strings.TrimRight(cfg.BaseURL, "/"))
 	if err != nil || base.Host == "" {
-		return nil, errors.New("pages: the base URL is no URL")
+		return nil, errors.New("pages: the base URL is not a URL")
 	}
 	p := &Pages{cfg: cfg, base: base, secure: base.Scheme == "https", origins: http.NewCrossOriginProtection(), log: cfg.Logger}
 	if p.log == nil {

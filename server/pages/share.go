@@ -18,7 +18,7 @@ import (
 )
 
 // shared answers with the page of a share link. It opens the link without the cookie of the browser: the head and the rules for frames
-// are those for everyone. The page itself asks again, and says what is wrong.
+// are those for everyone. The page itself asks again, and describes the fault.
 func (p *Pages) shared(w http.ResponseWriter, r *http.Request) {
 	head, status := web.Head{Title: "Shared dashboard"}, http.StatusOK
 	token := r.PathValue("token")

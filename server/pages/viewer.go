@@ -42,7 +42,7 @@ type Viewer struct {
 	token   string
 }
 
-// Name is what to call the viewer.
+// Name is the name by which the page greets the viewer.
 func (v *Viewer) Name() string {
 	if v.User.Name != "" {
 		return v.User.Name

@@ -25,7 +25,7 @@ const (
 	KindOAuth   Kind = "oauth"
 )
 
-// Role is what a caller may administer in the organization.
+// Role is the right of a caller to administer the organization.
 type Role string
 
 // Roles. An API key acts as root, within its scopes.

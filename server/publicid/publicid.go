@@ -65,7 +65,7 @@ func EncodeText(prefix, text string) string {
 	return prefix + "_" + encode58(append([]byte{modeText}, text...))
 }
 
-// Decode reads an id of Encode. The error says what is wrong with the text and is safe to show.
+// Decode reads an id of Encode. The error describes the fault of the text and is safe to show.
 func Decode(prefix, s string) (uuid.UUID, error) {
 	data, err := decode(prefix, s)
 	if err != nil {
@@ -77,7 +77,7 @@ func Decode(prefix, s string) (uuid.UUID, error) {
 	return uuid.UUID(data[1:]), nil
 }
 
-// DecodeText reads an id of EncodeText. The error says what is wrong with the text and is safe to show.
+// DecodeText reads an id of EncodeText. The error describes the fault of the text and is safe to show.
 func DecodeText(prefix, s string) (string, error) {
 	data, err := decode(prefix, s)
 	if err != nil {

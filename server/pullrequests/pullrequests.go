@@ -1,4 +1,4 @@
-// Package pullrequests reads pull requests of error issues at the source hosts that an organization has connected, and tells which commits
+// Package pullrequests reads pull requests of error issues at the source hosts that an organization has connected, and says which commits
 // contain which.
 package pullrequests
 
@@ -32,7 +32,7 @@ type Store interface {
 type Reader struct {
 	store  Store
 	engine *integrations.Engine
-	// answers keeps what hosts said about commits.
+	// answers keeps the answers of hosts about commits.
 	answers *cache.Cache[question, containment]
 }
 
@@ -43,7 +43,7 @@ type question struct {
 	revision, commit string
 }
 
-// containment is what a host says; known is false if it does not know one of the commits.
+// containment is the answer of a host; known is false if it does not know one of the commits.
 type containment struct{ known, contains bool }
 
 const maxAnswers = 10_000

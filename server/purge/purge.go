@@ -76,7 +76,7 @@ func Start(cfg Config) *Purger {
 	return p
 }
 
-// Close ends the goroutine and what it does.
+// Close ends the goroutine and its work.
 func (p *Purger) Close() {
 	p.unsubscribe()
 	p.cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// KeyBy says what a read counts.
+// KeyBy is the kind of actor that a read counts.
 type KeyBy string
 
 // These are the keys. A person is the user of the event. Without a user it is the last user of the same visitor, else the

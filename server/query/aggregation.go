@@ -28,7 +28,7 @@ const (
 	CountDistinct Func = "count_distinct" // distinct values of Value; within about one percent, exact for product events
 )
 
-// Aggregation is what a query computes for each group.
+// Aggregation is the figure that a query computes for each group.
 type Aggregation struct {
 	Func Func
 	// Value is the field to compute with, for example duration, in milliseconds. It is nil for metrics: a data point has its own

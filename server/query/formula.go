@@ -110,7 +110,7 @@ func (p *formulaParser) factor(depth int) (*Expression, error) {
 		n, err := strconv.ParseFloat(p.text[start:p.pos], 64)
 		if err != nil {
 			p.pos = start
-			return nil, p.errorf("this is no number")
+			return nil, p.errorf("this is not a number")
 		}
 		return &Expression{op: 'n', number: n}, nil
 	case isNameByte(c):

@@ -25,7 +25,7 @@ GROUP BY %[5]s`, listed(r.labels()), r.bucketOf("Step.1"), r.epochs(epochPoint{c
 	return metricMeasure{rows: rows, columns: []metricColumn{{"Grown", "sum(%s)"}}, value: []string{value}, additive: true}
 }
 
-// epochPoint says what epochs reads of a point: its columns, their values when a count begins, the columns that divide a series
+// epochPoint has the parts of a point that epochs reads: its columns, their values when a count begins, the columns that divide a series
 // further, and conditions.
 type epochPoint struct {
 	columns []string

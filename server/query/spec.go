@@ -112,7 +112,7 @@ type Formula struct {
 	Hidden     bool
 }
 
-// Comparison says with what the result is compared.
+// Comparison selects figures that compare the result with the period before.
 type Comparison struct {
 	// Previous adds the same queries over the window of equal length that ends where this one starts.
 	Previous bool

@@ -85,7 +85,7 @@ func (m *Match) checkValues(kind fieldKind, op Op) string {
 	switch op {
 	case OpEqual, OpContains, OpIn, OpExists, OpGreater, OpLess, OpGreaterOrEqual, OpLessOrEqual:
 	default:
-		return fmt.Sprintf("%q is no operator; there are %s", string(m.Op), opList())
+		return fmt.Sprintf("%q is not an operator; there are %s", string(m.Op), opList())
 	}
 	bad := func(allowed string) string {
 		return fmt.Sprintf("`%s` cannot be compared by %s; use %s", m.Field, m.Op, allowed)

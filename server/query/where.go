@@ -238,7 +238,7 @@ func (p *whereParser) operator(f Field) (Op, error) {
 			return Op(negated) + op, p.next()
 		}
 	}
-	return "", p.errorf("%s is no operator; after `%s` comes one of %s", p.token, f, opList())
+	return "", p.errorf("%s is not an operator; after `%s` comes one of %s", p.token, f, opList())
 }
 
 func opList() string {

@@ -105,7 +105,7 @@ func TestParseWhereRefuses(t *testing.T) {
 		{Traces, `service`, 8, "needs an operator"},
 		{Traces, `service =`, 10, "a value"},
 		{Traces, `service = and`, 11, "needs an operator and a value"},
-		{Traces, `service like x`, 9, "is no operator; after `service.name` comes one of ="},
+		{Traces, `service like x`, 9, "is not an operator; after `service.name` comes one of ="},
 		{Traces, `service = x y = z`, 13, "join conditions with AND or OR"},
 		{Traces, `(service = x`, 13, "a parenthesis is still open"},
 		{Traces, `service = x)`, 12, "not expected here"},

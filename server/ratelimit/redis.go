@@ -94,7 +94,7 @@ var (
 		"1 while Redis does not answer, so that requests are not limited.", nil, nil)
 )
 
-// Describe tells the metrics.
+// Describe sends the descriptions of the metrics.
 func (c *Client) Describe(ch chan<- *prometheus.Desc) { ch <- unlimitedDesc; ch <- downDesc }
 
 // Collect reads the metrics.

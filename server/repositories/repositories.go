@@ -1,4 +1,4 @@
-// Package repositories looks at connected repositories for what happened there: a pull request that names an error issue is linked to it,
+// Package repositories looks at connected repositories for news: a pull request that names an error issue is linked to it,
 // and deployments become markers. A delivery of the host makes a repository due at once; without one, it is due after a while.
 package repositories
 
@@ -113,7 +113,7 @@ func (s *Shard) look(ctx context.Context, r store.SourceRepository) (late bool, 
 	return late, s.cfg.Store.NoteRepositoryLook(ctx, s.fence, r, asked)
 }
 
-// read reads what happened in a repository, and returns the time until the next look.
+// read reads the news of a repository, and returns the time until the next look.
 func (s *Shard) read(ctx context.Context, c store.IntegrationConnection, r *store.SourceRepository) (time.Duration, error) {
 	host, name, err := s.cfg.Engine.RepositoryHost(ctx, c, *r)
 	if err != nil {

@@ -117,7 +117,7 @@ func parseValue(f protoreflect.FieldDescriptor, text string) (protoreflect.Value
 	return wirejson.ParseScalar(f, text)
 }
 
-// valueError says what is wrong with the value of a parameter. The generated code turns it into text on its way to callFailed, which
+// valueError is the fault of the value of a parameter. The generated code turns it into text on its way to callFailed, which
 // reads it back with readValueError.
 type valueError struct {
 	parameter string

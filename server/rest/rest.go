@@ -143,7 +143,7 @@ func (t *transcoder) newGateway() *runtime.ServeMux {
 		runtime.WithRoutingErrorHandler(t.routingFailed),
 		runtime.WithUnescapingMode(runtime.UnescapingModeAllExceptReserved), // the mode AllCharacters takes an escaped slash for a separator
 		runtime.WithDisablePathLengthFallback(), runtime.WithDisableHTTPMethodOverride(),
-		// The context carries the rest of what a method may know of its caller.
+		// The context carries the other facts that a method may know of its caller.
 		runtime.WithIncomingHeaderMatcher(only(idempotency.Header)), runtime.WithOutgoingHeaderMatcher(only(idempotency.ReplayedHeader)),
 		runtime.WithOutgoingTrailerMatcher(only("")),
 	)

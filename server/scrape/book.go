@@ -68,7 +68,7 @@ func (b *book) result(t *scheduled, at time.Time, problem string) {
 	b.results[t.ID] = store.ScrapeResult{Org: t.Org, ID: t.ID, At: at, Problem: problem, Under: &t.lease}
 }
 
-// flush writes everything. After a failure it keeps what was not written.
+// flush writes everything. After a failure it keeps the entries that were not written.
 func (b *book) flush(ctx context.Context) error {
 	b.writing.Lock()
 	defer b.writing.Unlock()

@@ -310,7 +310,7 @@ func (r *reader) point(name, suffix, apart string, at *int64) (p *point, place s
 		}
 		n++
 		if l.Value == "" {
-			return // in Prometheus, a label with the empty value is no label
+			return // in Prometheus, a label with the empty value does not count
 		}
 		key := l.Name
 		for slices.Contains(r.reserved, key) || key != l.Name && r.labels.Has(key) {

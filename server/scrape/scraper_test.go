@@ -75,7 +75,7 @@ func (r *rows) edit(change func(*store.ScrapeTarget)) {
 	r.told(store.Change{Subject: store.SubjectScrapeTarget})
 }
 
-// sink keeps what is submitted: for each series, its values with times. A stale point is the value "ended".
+// sink keeps the submitted points: for each series, its values with times. A stale point is the value "ended".
 type sink struct {
 	mu     sync.Mutex
 	series map[string][]string

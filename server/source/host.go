@@ -195,14 +195,14 @@ type Run struct {
 // Job is a job of CI that failed.
 type Job struct{ Name, FailedStep, HTMLURL string }
 
-// Who may read source code through an account.
+// Readers of source code through an account.
 const (
 	AccessMembers = "members"
 	AccessAdmins  = "admins"
 	AccessOff     = "off"
 )
 
-// Account is what the settings of a connected account hold, as JSON.
+// Account is the content of the settings of a connected account, as JSON.
 type Account struct {
 	// ID is the account's id at the provider. It stays when the app is installed again.
 	ID string `json:"id,omitempty"`

@@ -145,7 +145,7 @@ func (p *parser) inner(rest string) {
 	}
 }
 
-// head reads a line that is no frame: the first one of a section, or in Python and old Ruby the one behind its frames.
+// head reads a line that is not a frame: the first one of a section, or in Python and old Ruby the one behind its frames.
 func (p *parser) head(line string, indent int) {
 	s := p.section()
 	if s.reversed {

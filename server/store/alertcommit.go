@@ -17,7 +17,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// AlertCommit is what the evaluation of one organization changed.
+// AlertCommit has the changes of the evaluation of one organization.
 type AlertCommit struct {
 	// Through is the last evaluated minute.
 	Through time.Time
@@ -35,7 +35,7 @@ type AlertChecks struct {
 	Rows []byte
 }
 
-// AlertResult is what the evaluation of one rule changed.
+// AlertResult has the changes of the evaluation of one rule.
 type AlertResult struct {
 	Rule    uuid.UUID
 	Version int
@@ -53,7 +53,7 @@ type AlertResult struct {
 	EvaluatedAt *time.Time
 }
 
-// CommitAlerts stores what the evaluation of an organization changed, in one transaction under the lease of the shard. After a crash, the
+// CommitAlerts stores the changes of the evaluation of an organization, in one transaction under the lease of the shard. After a crash, the
 // same evaluation gives the same incidents and deliveries, which are stored once. It returns the rules whose results were dropped, because
 // the rule was edited or deleted meanwhile. It returns ErrNotFound if the organization is gone.
 func (s *Store) CommitAlerts(ctx context.Context, f Fence, org principal.OrgID, c AlertCommit) (dropped []uuid.UUID, err error) {

@@ -110,7 +110,7 @@ func compareOrgs(a, b principal.OrgID) int {
 	}
 }
 
-// AlertMemory is what an evaluation knows about the rules of an organization.
+// AlertMemory is the knowledge of an evaluation about the rules of an organization.
 type AlertMemory struct {
 	// Rules are all rules, with those that are disabled, in the order of their creation.
 	Rules []AlertRule

@@ -32,7 +32,7 @@ const (
 // promptDelivery is how old an event may be to count as read because of a delivery.
 const promptDelivery = 10 * time.Minute
 
-// PlatformInventory is what a synchronization has found. Target is the scrape target that the account owns; it is made if there is none.
+// PlatformInventory is the result of a synchronization. Target is the scrape target that the account owns; it is made if there is none.
 type PlatformInventory struct {
 	Databases []PlatformDatabase
 	Events    []PlatformEvent

@@ -33,7 +33,7 @@ type ErrorIssuePullRequest struct {
 	Shard int
 	// DueAt: when the source host is asked again; null once it is merged.
 	DueAt *time.Time
-	// CheckedAt: when the source host last told the state.
+	// CheckedAt: when the source host last reported the state.
 	CheckedAt *time.Time
 	// CheckProblem: why the source host did not tell it.
 	CheckProblem *string

@@ -90,7 +90,7 @@ func (s *Store) DeleteArchivedErrorIssues(ctx context.Context, f Fence, before t
 	})
 }
 
-// UntoldOrganizations returns the organizations of a shard with issues whose news was not told.
+// UntoldOrganizations returns the organizations of a shard with issues whose news was not reported.
 func (s *Store) UntoldOrganizations(ctx context.Context, shard int) ([]principal.OrgID, error) {
 	var orgs []principal.OrgID
 	err := s.read.ErrorIssue.Query().Where(errorissue.Shard(shard), errorissue.Told(false), errorissue.MergedIntoIsNil()).

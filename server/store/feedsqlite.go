@@ -30,7 +30,7 @@ func (s *Store) sqliteVersion(ctx context.Context) (v sqliteVersion, err error) 
 	return v, conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&v.version)
 }
 
-// followSQLite publishes SubjectAny whenever another process, such as `svc admin`, has committed. SQLite does not say what has
+// followSQLite publishes SubjectAny whenever another process, such as `svc admin`, has committed. SQLite does not say which rows have
 // changed. Such commits are rare, and reading again is cheap.
 func (s *Store) followSQLite(ctx context.Context, last sqliteVersion, err error) {
 	for interval := sqlitePoll; ; {

@@ -27,7 +27,7 @@ const (
 	DeploymentUnknown  = "unknown"
 )
 
-// HostingList is what a hosting platform told of an account.
+// HostingList is the list that a hosting platform returned for an account.
 type HostingList struct {
 	// Projects is the complete list. Nil: it could not be read, and the stored one stays.
 	Projects    []HostingProject
@@ -200,7 +200,7 @@ func (s *Store) syncHostingDeployments(
 	return nil
 }
 
-// sameDeployment reports whether nothing has changed that the platform tells of a deployment.
+// sameDeployment reports whether nothing has changed that the platform reports of a deployment.
 func sameDeployment(a, b HostingDeployment) bool {
 	return a.ProjectName == b.ProjectName && a.Target == b.Target && a.State == b.State && a.PlatformState == b.PlatformState &&
 		a.Service == b.Service && a.CommitSha == b.CommitSha && a.Branch == b.Branch && a.URL == b.URL &&

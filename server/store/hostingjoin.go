@@ -151,7 +151,7 @@ func sameEnvironment(host, platform string) bool {
 	return strings.EqualFold(host, platform) || strings.HasSuffix(strings.ToLower(host), " / "+strings.ToLower(platform))
 }
 
-// sameRepository reports whether the projects of two deployments do not have different repositories. Not every platform tells it.
+// sameRepository reports whether the projects of two deployments do not have different repositories. Not every platform reports them.
 func sameRepository(ctx context.Context, tx *ent.Tx, of IntegrationConnection, a, b HostingDeployment) (bool, error) {
 	var known []string
 	for _, p := range []HostingDeployment{a, b} {

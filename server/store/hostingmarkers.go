@@ -100,7 +100,7 @@ func (d *HostingDeployment) origin() string {
 // deployedBefore bounds the deployments among which DeploymentsOf looks.
 const deployedBefore = 50
 
-// Deployed is what a project of a hosting platform had deployed for a service.
+// Deployed is the deployment of a service by a project of a hosting platform.
 type Deployed struct {
 	// Commits are those of the deployments that served, the last one first, each once. The first is that of the deployment that serves.
 	Commits []string
@@ -108,7 +108,7 @@ type Deployed struct {
 	Repository string
 }
 
-// DeploymentsOf tells what the projects that have a service had deployed for it until a time; services of several projects may have one
+// DeploymentsOf returns the deployments of a service, until a time, by the projects that have it; services of several projects may have one
 // name. The environment is that of the telemetry; empty is taken for production. A project whose last deployment names no commit is left
 // out: what ran is not known.
 func (s *Store) DeploymentsOf(ctx context.Context, org principal.OrgID, service, environment string, at time.Time) ([]Deployed, error) {

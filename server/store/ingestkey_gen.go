@@ -25,7 +25,7 @@ type IngestKey struct {
 	Description *string
 	KeyHash     string
 	KeyPrefix   string
-	// PublicText: the whole public key, which is no secret: it is shipped in client code; empty for the other kinds.
+	// PublicText: the whole public key, which is not a secret: it is shipped in client code; empty for the other kinds.
 	PublicText string
 	// Signals: nil if every signal is allowed, as for default keys.
 	Signals []string

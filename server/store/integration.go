@@ -39,8 +39,8 @@ type NewIntegration struct {
 	Keep func(before, now json.RawMessage) (json.RawMessage, error)
 }
 
-// ConnectIntegration stores an account that a person has connected. An account that was connected before keeps its id and what depends on
-// it, and is connected again. Its first synchronization is due at once.
+// ConnectIntegration stores an account that a person has connected. An account that was connected before keeps its id and the rows that
+// depend on it, and is connected again. Its first synchronization is due at once.
 func (s *Store) ConnectIntegration(ctx context.Context, org principal.OrgID, in NewIntegration) (c IntegrationConnection, err error) {
 	err = s.mutate(ctx, "connect integration", func(tx *ent.Tx) (Change, error) {
 		row, err := s.connectedBefore(ctx, tx, org, in)

@@ -88,7 +88,7 @@ func (s *Store) OAuthGrantByCode(ctx context.Context, hash string) (OAuthGrant, 
 var ErrReplayed = errors.New("store: the code or token was used before")
 
 // ErrNoMember means that the user of a grant is no longer a member of its organization. The grant is revoked.
-var ErrNoMember = errors.New("store: the user is no member of the organization any more")
+var ErrNoMember = errors.New("store: the user is no longer a member of the organization")
 
 // RedeemOAuthCode turns the code of a grant into its first tokens, once. It returns ErrReplayed if the code was used before; its tokens are
 // now void. ErrNoMember is possible too.
@@ -196,7 +196,7 @@ func (s *Store) oauthStep(ctx context.Context, op string, grant uuid.UUID, reaso
 	return err
 }
 
-const reasonNoMember = "the user is no member of the organization any more"
+const reasonNoMember = "the user is no longer a member of the organization"
 
 // revokeGrants revokes all grants of a user because the account has changed. It covers one organization, or all of them if org is
 // empty.
@@ -266,7 +266,7 @@ func (s *Store) RevokeOAuthGrant(ctx context.Context, user principal.UserID, id 
 	})
 }
 
-// OAuthIdentity is an access token with what its user may do, read at one moment.
+// OAuthIdentity is an access token with the rights of its user, read at one moment.
 type OAuthIdentity struct {
 	TokenHash   string
 	Grant       OAuthGrant

@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// OrganizationEdit is what to change of an organization.
+// OrganizationEdit has the fields of an organization to change.
 type OrganizationEdit struct {
 	Name, Slug Patch[string]
 }

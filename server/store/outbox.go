@@ -16,8 +16,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// OutboxBusy says what the next read of due deliveries leaves out: deliveries that are under way, and organizations and destinations
-// that have as many of them as they may.
+// OutboxBusy names the deliveries that the next read of due ones leaves out: deliveries that are under way, and organizations and
+// destinations that have as many of them as they may.
 type OutboxBusy struct {
 	Deliveries    []uuid.UUID
 	Organizations []principal.OrgID
@@ -160,7 +160,7 @@ type DeliveryEnd struct {
 	ResponseCode                                     int
 	// DueAt is the time of the next attempt, or of this one if it is put back. Zero: there is none.
 	DueAt time.Time
-	// Config are settings that the destination told; nil if it did not.
+	// Config are settings that the destination returned; nil if it returned no settings.
 	Config json.RawMessage
 	// Health is the state of the destination after the result.
 	Health func(DestinationHealth) DestinationHealth

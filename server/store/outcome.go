@@ -30,7 +30,7 @@ type IngestOutcome struct {
 	// Cut counts the values of accepted items that were shortened or left out because they exceed a limit.
 	Cut   int
 	Bytes int
-	// Reason tells the sender what was wrong.
+	// Reason names the fault, for the sender.
 	Reason string
 	// Agent is the sender's User-Agent.
 	Agent string

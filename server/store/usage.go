@@ -22,7 +22,7 @@ type Usage struct {
 	Bytes int64
 }
 
-// UsageDelta counts what one organization sent with one key since the last delta.
+// UsageDelta counts the items of one organization with one key since the last delta.
 type UsageDelta struct {
 	Org principal.OrgID
 	// Day is any moment of the day (UTC).

@@ -38,7 +38,7 @@ func (s *Store) FlushIngestUsage(ctx context.Context, node string, flush int64, 
 	})
 }
 
-// IngestAccount holds what an organization may send and what it has sent in a month.
+// IngestAccount has the quota of an organization and its usage in a month.
 type IngestAccount struct {
 	Plan Plan
 	// Used is the usage by signal. It is set only for plans with limits.

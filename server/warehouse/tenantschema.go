@@ -44,7 +44,7 @@ func (o SQLSchema) SortKey() []string {
 	}
 }
 
-// tenantSchema is what the checks of tenants' statements know about the engine.
+// tenantSchema has the facts about the engine that the checks of tenants' statements need.
 type tenantSchema struct {
 	guard  *confine.Guard
 	tables map[string]SQLSchema

@@ -1,4 +1,4 @@
-// What the text of the user agent says about browser, system and device.
+// Reads browser, system and device from the text of the user agent.
 
 export interface Agent {
   browser: string;

@@ -1,4 +1,4 @@
-// What a page calls. Every call is safe: before init, after a failure and without consent it does nothing.
+// The functions that a page calls. Every call is safe: before init, after a failure and without consent it does nothing.
 import { Client, forget, type Loaders } from "./client";
 import { originals } from "./guard";
 import { resolve, type Options, type Settings, type User } from "./options";

@@ -1,4 +1,4 @@
-// What may be told of an element: a selector, and for what can be pressed its words. Never what a person typed.
+// Describes an element: by a selector and, if it can be pressed, by its words. Text that a person typed is never part of it.
 
 const pressed =
   "a,button,label,summary,option,[role=button],[role=link],[role=tab],[role=menuitem],[role=option],input[type=submit],input[type=button]";

@@ -1,4 +1,4 @@
-// Who uses the page: the user whom the page names, and the id of a visitor where the page wants one.
+// The person who uses the page: the user whom the page names, and the id of a visitor where the page wants one.
 import type { Settings, User } from "./options";
 import { attributes, cut, uuid } from "./texts";
 

@@ -159,7 +159,7 @@ export function startReplay(host: ReplayHost): Replay {
       if (now - snapshotAt >= snapshotEvery && since > 1) snapshot();
       return;
     }
-    // What is kept begins with a snapshot. An old beginning goes as soon as a newer snapshot covers the last minute.
+    // The kept part begins with a snapshot. An old beginning goes as soon as a newer snapshot covers the last minute.
     if (now - snapshotAt >= keptFor && since > 1) snapshot();
     const covered = kept.map((p) => p.checkpoint && now - p.first >= keptFor).lastIndexOf(true);
     if (covered > 0) kept = kept.slice(covered);

@@ -1,4 +1,4 @@
-// Sends what the other parts collect: in batches, compressed, with few repeats, and within 64 KiB when the page goes away.
+// Sends the data that the other parts collect: in batches, compressed, with few repeats, and within 64 KiB when the page goes away.
 import { Guard, originals } from "./guard";
 import { bytes } from "./texts";
 

@@ -2,7 +2,7 @@ package changes
 
 import "math"
 
-// Level says what counts as a change of a level.
+// Level has the conditions under which a difference counts as a change of a level.
 type Level struct {
 	// Ratio is the smallest change, as a factor. Distance is the smallest change in the unit of the figure.
 	Ratio, Distance float64

@@ -19,7 +19,7 @@ const (
 	aftermath = 15 * time.Minute
 )
 
-// verdict is what an answer says about one fault.
+// verdict is the answer about one fault.
 type verdict struct {
 	seed uint64
 	// plan is the kind that was planted: that of the fault, or two at once.

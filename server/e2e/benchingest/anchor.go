@@ -76,7 +76,7 @@ func childAnchor(ctx context.Context, d time.Duration) (float64, error) {
 	}
 	ns, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
 	if err == nil && !(ns > 0 && !math.IsInf(ns, 0)) {
-		err = errors.New("it is no processor time")
+		err = errors.New("it is not a processor time")
 	}
 	if err != nil {
 		return 0, fmt.Errorf("measure the anchor: %q: %w", out, err)

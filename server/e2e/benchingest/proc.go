@@ -78,7 +78,7 @@ func peakMemory(pid int) (int64, error) {
 			return kib << 10, nil
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/status tells no peak", pid)
+	return 0, fmt.Errorf("/proc/%d/status has no peak", pid)
 }
 
 // describeMachine describes the machine of the measurement in one line.

@@ -37,7 +37,7 @@ func (e *action) sessionID() string {
 	return e.session.id
 }
 
-// activity is what people do in a product. It has a source of chance of its own, so that the rest of the telemetry stays as it is.
+// activity is the behaviour of people in a product. It has a source of chance of its own, so that the rest of the telemetry stays as it is.
 type activity struct {
 	r       *rand.Rand
 	visits  []*visit

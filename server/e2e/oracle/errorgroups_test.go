@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// errorGroup is what distinguishes groups of errors here, since no exception of the generator has a stack. An error without an exception
-// belongs to the group of its operation and status.
+// errorGroup is the property that distinguishes groups of errors here, since no exception of the generator has a stack. An error without an
+// exception belongs to the group of its operation and status.
 func errorGroup(r *row) string {
 	label := r.exception
 	if label == "" {

@@ -75,7 +75,7 @@ type File struct {
 }
 
 // Find returns the file of VERSION/NAME. The version is that of the SDK, or `v` and its first number, which follows the updates of the
-// server. Otherwise, problem says what is wrong with the address.
+// server. Otherwise, problem describes the fault of the address.
 func (f *Files) Find(place, accepted string) (file File, problem string) {
 	if f == nil {
 		return File{}, "This server was built without the browser SDK. `make build` with Node.js on the machine includes it."

@@ -106,7 +106,7 @@ func (m maker) wire() []Case {
 		}
 		good := request(m.item(signal, "cut"))
 		for name, body := range map[string][]byte{
-			"not protobuf":                  []byte("hello, this is no protobuf at all"),
+			"not protobuf":                  []byte("hello, this is not protobuf at all"),
 			"JSON sent as protobuf":         []byte(`{"resourceSpans":[]}`),
 			"one byte":                      {0x0a},
 			"cut in the middle":             good[:len(good)/2],

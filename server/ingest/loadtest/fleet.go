@@ -18,7 +18,7 @@ import (
 )
 
 // The shape of a fleet: services with instances, each of which sends what it collected in fleetWidth. Its requests follow each other as if
-// the fleet produced fleetRate items a second, so requests of different instances overlap in time. That is what makes merges dear.
+// the fleet produced fleetRate items a second, so requests of different instances overlap in time. That makes merges dear.
 const (
 	fleetServices  = 12
 	fleetInstances = 96

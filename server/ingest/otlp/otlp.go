@@ -49,7 +49,7 @@ const (
 	KeyScrape    = "scrape"
 )
 
-// Origin is what the key of a request and the policy of its organization say about the rows.
+// Origin has the properties that the key of a request and the policy of its organization give to the rows.
 type Origin struct {
 	Org principal.OrgID
 	// KeyType is KeyPublic, KeyPrivate, KeyCustom, KeyConnector or KeyScrape.
@@ -88,7 +88,7 @@ type ResourceAttribute struct {
 	IfMissing bool
 }
 
-// Error says what is wrong with a request, and at which place.
+// Error is a fault of a request, with its place.
 type Error struct {
 	// Path is a field path, as in `resource_spans[0].scope_spans[0].spans[3].trace_id`. For JSON it uses the names of the body.
 	Path   string

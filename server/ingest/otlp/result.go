@@ -8,7 +8,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// Result says what happened to the items of a well-formed request.
+// Result has the outcome for the items of a well-formed request.
 type Result struct {
 	Accepted, Rejected int
 	// Sampled counts spans that the sampling policy dropped. They are neither accepted nor rejected, and the response does not
@@ -19,7 +19,7 @@ type Result struct {
 	// Cut counts the parts of accepted items that were shortened or left out because of a limit: texts, attributes, events,
 	// links, exemplars. The warnings name them.
 	Cut int
-	// Reasons says why items were rejected. Warnings says what was changed or left out in accepted items. Each kind occurs once.
+	// Reasons says why items were rejected. Warnings name the parts of accepted items that were changed or left out. Each kind occurs once.
 	Reasons, Warnings []Note
 }
 

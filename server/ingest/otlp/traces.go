@@ -135,7 +135,7 @@ func (w *walker) readSpan(t *blocks.Spans, columns *resourceColumns, b []byte) b
 }
 
 // applyPolicies applies the rules that concern few spans or few organizations. First it creates the product event from the span
-// as the sender sent it, regardless of what happens to the span itself. Then it applies sampling, writes the weight, and applies
+// as the sender sent it, regardless of the fate of the span itself. Then it applies sampling, writes the weight, and applies
 // attribute mappings. The result keep says whether the span is stored; ok is false if the request is too large.
 func (w *walker) applyPolicies(t *blocks.Spans, start int64) (keep, ok bool) {
 	m := t.SpanAttributes

@@ -68,7 +68,7 @@ type LateInserter interface {
 	InsertLate(ctx context.Context, table Table, token string) error
 }
 
-// Ledger keeps what batches sum up, beside the tables. An entry counts once the checkpoint names it.
+// Ledger keeps the sums of batches, beside the tables. An entry counts once the checkpoint names it.
 type Ledger interface {
 	// Restore is called once, before all other methods, with the number of the last entry that counts. Later entries belong to spans that
 	// are inserted again; the ledger drops them.

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// sector is what a disk writes at once.
+// sector is the number of bytes that a disk writes at once.
 const sector = 512
 
 // powerFilesystem remembers what is on stable storage: of a file, the bytes at its last Sync; of a folder, the names at its last

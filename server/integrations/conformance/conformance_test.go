@@ -46,7 +46,7 @@ type bench struct {
 	fault func(status int)
 }
 
-// change is what happens to a repository.
+// change is a change of a repository.
 type change struct {
 	name              string
 	archived, removed bool

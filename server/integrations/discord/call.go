@@ -60,7 +60,7 @@ func notFound(err error) *integrations.Problem {
 		"Its permissions in the channel must allow View Channel, Send Messages and Embed Links.")
 }
 
-// problem sorts an answer that is no success. Nil: the status says enough.
+// problem sorts an answer that is not a success. Nil: the status says enough.
 func problem(status int, body []byte) *integrations.Problem {
 	var said struct {
 		Code       int

@@ -21,11 +21,11 @@ const (
 	view          permissions = 1 << 10
 	send          permissions = 1 << 11
 	embedLinks    permissions = 1 << 14
-	// readHistory is what an answer to a message takes. Without it, the message comes without the sign of an answer.
+	// readHistory is the permission for an answer to a message. Without it, the message comes without the sign of an answer.
 	readHistory permissions = 1 << 16
 	everything              = ^permissions(0)
 
-	// needed is what a channel must allow; asked is what the bot is given when it is added.
+	// needed are the permissions that a channel must give; asked are those that the bot gets when it is added.
 	needed = view | send | embedLinks
 	asked  = needed | readHistory
 )
@@ -90,7 +90,7 @@ func (a *App) guild(ctx context.Context, id string) (g guild, err error) {
 	return g, err
 }
 
-// bot reads what the bot may do in the guild of a connection.
+// bot reads the permissions of the bot in the guild of a connection.
 func (a *App) bot(ctx context.Context, c integrations.Connection) (bot, error) {
 	g, err := a.guild(ctx, c.ExternalID)
 	if err != nil {
@@ -161,7 +161,7 @@ func (b bot) offered(c channel) (store.ChatChannel, bool) {
 }
 
 // Sync implements integrations.Provider: it reads the name of the guild and the complete list of channels to which the bot may write.
-// Nothing tells us that a channel was changed, so the next reading is soon.
+// No event reports that a channel was changed, so the next reading is soon.
 func (a *App) Sync(ctx context.Context, c integrations.Connection) (integrations.Synced, error) {
 	b, err := a.bot(ctx, c)
 	if err != nil {

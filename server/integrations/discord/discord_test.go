@@ -181,7 +181,7 @@ func TestChannels(t *testing.T) {
 		} else if !integrations.IsKind(err, integrations.NotFound) {
 			t.Errorf("%s by its id: %+v %v", name, found, err)
 		}
-		// What we offer, Discord takes; and nothing else.
+		// Discord takes the permissions that we offer, and nothing else.
 		_, err = b.app.Post(t.Context(), b.of, one.ID, "", chat.Message{Title: "x"})
 		if c.offered != (err == nil) || err != nil && !integrations.IsKind(err, integrations.NotFound) {
 			t.Errorf("%s: a message: %v", name, err)

@@ -106,7 +106,7 @@ func (a *App) Post(ctx context.Context, c integrations.Connection, channel, thre
 	err = attempts(m, try)
 	switch {
 	case integrations.IsKind(err, integrations.NotFound):
-		// Without the bot in the guild, no channel is there. That is no fault of the destination.
+		// Without the bot in the guild, no channel is there. That is not a fault of the destination.
 		if _, left := a.guild(ctx, c.ExternalID); integrations.IsKind(left, integrations.Suspended) {
 			return "", left
 		}

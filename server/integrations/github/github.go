@@ -136,7 +136,7 @@ func (a *App) Host(c integrations.Connection, _ integrations.Renew) (source.Host
 func installationID(c store.IntegrationConnection) (int64, error) {
 	id, err := strconv.ParseInt(c.ExternalID, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("github: the installation %q is no number", c.ExternalID)
+		return 0, fmt.Errorf("github: the installation %q is not a number", c.ExternalID)
 	}
 	return id, nil
 }

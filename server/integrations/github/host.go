@@ -35,7 +35,7 @@ func split(repository string) (owner, name string) {
 func (h *host) Repository(ctx context.Context, externalID, etag string) (source.Repository, bool, error) {
 	id, err := strconv.ParseInt(externalID, 10, 64)
 	if err != nil {
-		return source.Repository{}, false, fmt.Errorf("github: the repository %q is no number", externalID)
+		return source.Repository{}, false, fmt.Errorf("github: the repository %q is not a number", externalID)
 	}
 	req, err := h.client.NewRequest(ctx, http.MethodGet, fmt.Sprintf("repositories/%d", id), nil)
 	if err != nil {

@@ -133,7 +133,7 @@ func readable(ctx context.Context, person *api.Client, installation int64) ([]st
 	return ids, nil
 }
 
-// accountOf reads what an installation says about its account.
+// accountOf reads the account of an installation.
 func accountOf(i *api.Installation) source.Account {
 	kind := "user"
 	if strings.EqualFold(i.GetTargetType(), "Organization") {

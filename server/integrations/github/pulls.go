@@ -55,12 +55,12 @@ func (h *host) PullRequest(ctx context.Context, repo string, number int64, etag 
 	return out, true, nil
 }
 
-// pullRequest reads a pull request. In a list, GitHub tells a merge by its time alone.
+// pullRequest reads a pull request. In a list, GitHub reports a merge by its time alone.
 func pullRequest(p *api.PullRequest) source.PullRequest {
 	out := source.PullRequest{
 		State: p.GetState(), Title: p.GetTitle(), AuthorLogin: p.GetUser().GetLogin(), Number: int64(p.GetNumber()), Body: p.GetBody(),
 		Branch: p.GetHead().GetRef(), Head: p.GetHead().GetSHA(), HTMLURL: p.GetHTMLURL(), UpdatedAt: p.GetUpdatedAt().Time,
-		// The repository of a branch is not told after it was deleted.
+		// GitHub leaves out the repository of a branch that was deleted.
 		Foreign: p.GetHead().GetRepo().GetID() == 0 || p.GetHead().GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
 	}
 	if p.MergedAt != nil {

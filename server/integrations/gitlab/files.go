@@ -28,7 +28,7 @@ func (h *host) Archive(ctx context.Context, repo, sha string) (io.ReadCloser, er
 }
 
 // File implements source.Host. A content is asked for in its raw form, whose header says how large it is, so one that is too large is not
-// read. GitLab gives the target of a link as its content, and knows no content of a submodule: the folder says what they are.
+// read. GitLab gives the target of a link as its content, and knows no content of a submodule: the list of the folder has the kind of both.
 func (h *host) File(ctx context.Context, repo, sha, name string, limit int64) (source.File, error) {
 	res, err := h.open(ctx, url.Values{"ref": {sha}}, h.in(repo, "repository", "files", name, "raw")...)
 	if integrations.IsKind(err, integrations.NotFound) {

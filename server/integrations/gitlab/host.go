@@ -254,7 +254,7 @@ func (h *host) mergeBase(ctx context.Context, repo, a, b string) (string, error)
 	return c.ID, err
 }
 
-// Contains implements source.Host: the commit is in the revision if it is what both share. Either may be shortened.
+// Contains implements source.Host: the commit is in the revision if it is their common ancestor. Either may be shortened.
 func (h *host) Contains(ctx context.Context, repo, revision, commit string) (bool, error) {
 	merge, err := h.mergeBase(ctx, repo, revision, commit)
 	return err == nil && strings.HasPrefix(merge, strings.ToLower(commit)), err

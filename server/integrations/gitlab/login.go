@@ -101,7 +101,7 @@ func (a *App) Accounts(ctx context.Context, c integrations.Callback) ([]integrat
 		"grant_type": {"authorization_code"}, "code": {c.Code}, "redirect_uri": {c.RedirectURI}, "code_verifier": {c.Verifier},
 	})
 	if err != nil {
-		if integrations.IsKind(err, integrations.Suspended) { // of a code, this is no withdrawal
+		if integrations.IsKind(err, integrations.Suspended) { // of a code, this is not a withdrawal
 			err = integrations.NewProblem(integrations.Invalid, err, "GitLab did not accept the code, or not all that we asked for. Start again.")
 		}
 		return nil, err
@@ -141,7 +141,7 @@ func (a *App) person(ctx context.Context, s *session) (person, error) {
 	return who, nil
 }
 
-// account is what is kept about a person's account.
+// account has the stored facts about a person's account.
 func (a *App) account(who person) source.Account {
 	return source.Account{
 		ID: strconv.FormatInt(who.ID, 10), Type: "user", Selection: "all", CodeAccess: source.AccessMembers,

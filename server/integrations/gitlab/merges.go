@@ -125,7 +125,7 @@ func (h *host) PullRequestCommits(ctx context.Context, repo string, number int64
 	return out, err
 }
 
-// Deployments implements source.Host. GitLab tells when a job of a deployment ended, and the state of the deployment with it.
+// Deployments implements source.Host. GitLab says when a job of a deployment ended, and the state of the deployment with it.
 func (h *host) Deployments(ctx context.Context, repo string, l source.DeploymentList) ([]source.Deployment, error) {
 	var list []struct {
 		ID          int64  `json:"id"`

@@ -38,7 +38,7 @@ func counted() url.Values {
 func (h *host) Repository(ctx context.Context, externalID, etag string) (source.Repository, bool, error) {
 	id, err := strconv.ParseInt(externalID, 10, 64)
 	if err != nil {
-		return source.Repository{}, false, fmt.Errorf("gitlab: the project %q is no number", externalID)
+		return source.Repository{}, false, fmt.Errorf("gitlab: the project %q is not a number", externalID)
 	}
 	query := counted()
 	query.Set("id_after", strconv.FormatInt(id-1, 10))

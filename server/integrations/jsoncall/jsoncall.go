@@ -20,7 +20,7 @@ type Caller struct {
 	Client *http.Client
 	// Agent is the User-Agent; `svc` if it is empty.
 	Agent string
-	// Sort looks at the body of an answer that is no success and returns its problem; nil: the status says enough. It may be nil.
+	// Sort looks at the body of an answer that is not a success and returns its problem; nil: the status says enough. It may be nil.
 	Sort func(status int, body []byte) *integrations.Problem
 	// Most bounds the body of an answer; 8 MiB if it is 0.
 	Most int64

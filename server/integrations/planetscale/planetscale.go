@@ -64,7 +64,7 @@ func New(cfg Config) (*App, error) {
 // Pending is the external id of an account of which no organization is selected.
 const Pending = "pending"
 
-// Account is what is kept about an account, in the settings of its connection.
+// Account has the facts about an account that the settings of its connection keep.
 type Account struct {
 	// Organization is the selected organization; empty before the selection.
 	Organization string   `json:"organization"`
@@ -215,7 +215,7 @@ func (a *App) Accounts(ctx context.Context, c integrations.Callback) ([]integrat
 	}
 	g, tokens, err := a.grant(ctx, form)
 	if err != nil {
-		if integrations.IsKind(err, integrations.Suspended) { // of a code, this is no withdrawal
+		if integrations.IsKind(err, integrations.Suspended) { // of a code, this is not a withdrawal
 			err = integrations.NewProblem(integrations.Invalid, err, "PlanetScale did not accept the code. It may be too old; start again.")
 		}
 		return nil, err

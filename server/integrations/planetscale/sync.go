@@ -188,7 +188,7 @@ func Admits(branch string, include, exclude []string) bool {
 func CheckPatterns(patterns []string) error {
 	for _, p := range patterns {
 		if _, err := path.Match(p, ""); err != nil || p == "" {
-			return fmt.Errorf("holds %q, which is no pattern; * stands for any characters", p)
+			return fmt.Errorf("holds %q, which is not a pattern; * stands for any characters", p)
 		}
 	}
 	return nil

@@ -51,7 +51,7 @@ func (p *Platform) SameAccount(_, _ json.RawMessage) bool { return true }
 // Reconnected implements integrations.Provider. The settings say how the new token is used.
 func (p *Platform) Reconnected(_, now json.RawMessage) (json.RawMessage, error) { return now, nil }
 
-// settings are what is kept about an account: a workspace, or one environment of one project.
+// settings are the stored facts about an account: a workspace, or one environment of one project.
 type settings struct {
 	Workspace   string `json:"workspace,omitempty"`
 	Project     string `json:"project,omitempty"`

@@ -103,7 +103,7 @@ func (r *reading) oneProject(ctx context.Context, out *integrations.Synced) erro
 	if err != nil {
 		return err
 	}
-	// The token sees the names of other environments, but not what is in them.
+	// The token sees the names of other environments, but not their content.
 	found := got.Project
 	edges := found.Environments.Edges[:0:0]
 	for _, e := range found.Environments.Edges {

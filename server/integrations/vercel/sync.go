@@ -187,7 +187,7 @@ func (d deployment) row() store.HostingDeployment {
 	return out
 }
 
-// meta finds what the host of the repository told about a deployment.
+// meta finds the facts of the host of the repository about a deployment.
 func (d deployment) meta(name string) string {
 	for _, host := range []string{"github", "gitlab", "bitbucket"} {
 		if text, ok := d.Meta[host+name].(string); ok && text != "" {
@@ -217,7 +217,7 @@ func stateOf(word string) string {
 	return store.DeploymentUnknown
 }
 
-// drains reads the drains of a team. A token or a plan without access to them is no failure of the account.
+// drains reads the drains of a team. A token or a plan without access to them is not a failure of the account.
 func (s session) drains(ctx context.Context, known *settings, now time.Time) error {
 	known.DrainsError = ""
 	if s.team == "" {

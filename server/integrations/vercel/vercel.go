@@ -75,7 +75,7 @@ func (p *Platform) Reconnected(before, now json.RawMessage) (json.RawMessage, er
 	return before, nil
 }
 
-// settings are what is kept about an account.
+// settings are the stored facts about an account.
 type settings struct {
 	// Account is the id of the team or of the person, Team says which.
 	Account string `json:"account"`

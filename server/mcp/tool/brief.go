@@ -20,8 +20,9 @@ const (
 // briefText is the longest text of a brief result, in characters. No text of an answer shows more of a value.
 const briefText = limits.BriefText
 
-// Structured is the result of an answer as JSON, with the address of its page. In brief, it is cut to what the text shows: without the
-// fields that have the tag detail:"full", with long texts cut, and with times in milliseconds. The tag detail:"whole" keeps a text.
+// Structured is the result of an answer as JSON, with the address of its page. In brief, it is cut to the rows and fields in the text:
+// without the fields that have the tag detail:"full", with long texts cut, and with times in milliseconds. The tag detail:"whole" keeps a
+// text.
 func (a *Answer) Structured() (json.RawMessage, error) {
 	data, err := json.Marshal(a.Data)
 	if err != nil {
@@ -106,7 +107,7 @@ func (c *cutter) object(t reflect.Type, whole bool) error {
 		}
 		name, ok := token.(string)
 		if !ok {
-			return fmt.Errorf("%v is no name of a field", token)
+			return fmt.Errorf("%v is not the name of a field", token)
 		}
 		field, tag := fieldNamed(t, name)
 		if tag == Full {

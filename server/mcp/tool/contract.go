@@ -33,7 +33,7 @@ func choicesOf(f protoreflect.FieldDescriptor) []string {
 	if len(values) == 0 {
 		values = contract.UsualValues(f)
 	}
-	// A request may send an empty text to leave the field out. That is no choice to offer.
+	// A request may send an empty text to leave the field out. That is not a choice to offer.
 	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" })
 }
 

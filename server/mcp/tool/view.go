@@ -15,7 +15,7 @@ import (
 // of the filter of the page, as in "/logs?q:service.name = {service}". Those that begin with raw: hold the condition in the argument.
 type View string
 
-// NoView says that no page shows what a tool shows.
+// NoView says that no page shows the data of a tool.
 const NoView View = "-"
 
 // Of returns the address for a call, with the time range and the environment of the call. It is empty without a page.

@@ -71,7 +71,7 @@ func New(doc []byte) (*Checker, error) {
 	}
 	object, ok := root.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("openapitest: the document is no object")
+		return nil, fmt.Errorf("openapitest: the document is not an object")
 	}
 	closeObjects(object["components"])
 	compiler := jsonschema.NewCompiler()

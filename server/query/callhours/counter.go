@@ -93,8 +93,8 @@ func NewCounter(cfg Config, mine func(principal.OrgID) bool) *Counter {
 	}
 }
 
-// Step counts what is due, and returns the time of the next step. A count that two processes make at the same time does no harm: reads
-// take the later one.
+// Step counts the hours that are due, and returns the time of the next step. A count that two processes make at the same time does no harm:
+// reads take the later one.
 func (c *Counter) Step(ctx context.Context) (time.Time, error) {
 	orgs, err := c.cfg.Organizations.OrganizationIDs(ctx)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxKnownKeys is the largest number of a signal's keys with which the keys of a request are compared. With more keys there
-	// is no warning.
+	// maxKnownKeys is the largest number of a signal's keys with which the keys of a request are compared. With more keys
+	// there is no warning.
 	maxKnownKeys = 2000
 	// keysFor is how long a list of keys is cached.
 	keysFor     = time.Minute

@@ -1,4 +1,4 @@
-// Package errorstack reads what stored errors say about the program that threw them: where its source is, and further stacks of it.
+// Package errorstack reads from stored errors the facts about the program that threw them: where its source is, and further stacks of it.
 package errorstack
 
 import (

@@ -136,9 +136,9 @@ func unknownColumns(ctx context.Context, w Warehouse, sql string) string {
 			continue
 		}
 		if hint := confine.DidYouMean(word, columns); hint != "" {
-			out = append(out, " `"+word+"` is no column."+hint)
+			out = append(out, " `"+word+"` is not a column."+hint)
 		} else {
-			out = append(out, " `"+word+"` is no column.")
+			out = append(out, " `"+word+"` is not a column.")
 		}
 		if len(out) == 3 {
 			break

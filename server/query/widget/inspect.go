@@ -88,7 +88,7 @@ func about(w *svcv2.Widget) *svcv2.WidgetInspection {
 	return out
 }
 
-// Inspect describes what is odd about the data of a widget.
+// Inspect describes the oddities in the data of a widget.
 func Inspect(w *svcv2.Widget, data *svcv2.WidgetData) *svcv2.WidgetInspection {
 	out := about(w)
 	out.StartTime, out.EndTime, out.RangeSource = data.GetStartTime(), data.GetEndTime(), data.GetRangeSource()
@@ -304,7 +304,7 @@ func (i *inspection) judgeGroups() {
 	}
 }
 
-// judgeUnit compares the unit with what the queries compute.
+// judgeUnit compares the unit with the figures that the queries compute.
 func (i *inspection) judgeUnit(all []float64) {
 	unit := i.unit()
 	if unit == UnitPercent && slices.Max(all) > 1.5 {

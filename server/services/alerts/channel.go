@@ -48,7 +48,7 @@ func (s *Destinations) checkChannel(ctx context.Context, d *notify.Destination) 
 	var p *integrations.Problem
 	switch {
 	case errors.As(err, &p) && (p.Kind == integrations.NotFound || p.Kind == integrations.Invalid):
-		return apierr.New(apierr.IntegrationsValidation, "`channel_id` is no channel that the app can write to. "+p.Text,
+		return apierr.New(apierr.IntegrationsValidation, "`channel_id` is not a channel that the app can write to. "+p.Text,
 			apierr.Param("channel_id"), apierr.Cause(err))
 	case errors.As(err, &p) && p.Kind != integrations.Upstream && p.Kind != integrations.RateLimited:
 		return apierr.New(apierr.IntegrationsRevoked, p.Text, apierr.Param("workspace_id"), apierr.Cause(err))

@@ -251,7 +251,7 @@ func (s *Destinations) checkMembers(ctx context.Context, d *notify.Destination) 
 	for _, id := range d.Config.MemberUserIDs {
 		if seen[id] {
 			return apierr.New(apierr.AlertRecipientSelection,
-				fmt.Sprintf("`member_user_ids` names %s, who is no member of this organization.", id), apierr.Param("member_user_ids"))
+				fmt.Sprintf("`member_user_ids` names %s, who is not a member of this organization.", id), apierr.Param("member_user_ids"))
 		}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/storeerr"
 )
 
-// RulesConfig is what the rules need.
+// RulesConfig has the parts that the rules need.
 type RulesConfig struct {
 	Store *store.Store
 	// Figures reads the figures for tests and previews.

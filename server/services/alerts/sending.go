@@ -93,7 +93,7 @@ func (s *Destinations) TestAlertDestination(
 	return tested(d, r)
 }
 
-// adopt stores settings that the destination told.
+// adopt stores settings that the destination returned.
 func (s *Destinations) adopt(ctx context.Context, caller *principal.Principal, row store.AlertDestination, config notify.Config) error {
 	text, err := json.Marshal(config)
 	if err != nil {

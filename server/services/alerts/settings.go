@@ -76,7 +76,7 @@ type settings interface {
 	GetChannelId() string
 }
 
-// apply puts the value of a field into a destination, and reports whether that is a new secret. A blank secret is no change, but a blank
+// apply puts the value of a field into a destination, and reports whether that is a new secret. A blank secret is not a change, but a blank
 // signing secret removes the stored one.
 func apply(d *notify.Destination, field string, in settings) (secret bool) {
 	set := func(to *string, value string) bool {

@@ -63,7 +63,7 @@ func (s *Service) SearchReleases(ctx context.Context, req *svcv2.SearchReleasesR
 	return res, nil
 }
 
-// FoundRelease is a release with what became of it.
+// FoundRelease is a release with its fate.
 type FoundRelease struct {
 	reads.ReleaseListRow
 	// State is current, replaced or rolled_back. Commit is empty when its first spans name none.
@@ -111,7 +111,7 @@ func others(rows []reads.ReleaseListRow, i int) (out []reads.ReleaseListRow) {
 	return out
 }
 
-// releaseState tells what became of a release: its last minute is compared with the minutes of the other versions.
+// releaseState returns the fate of a release: its last minute is compared with the minutes of the other versions.
 func releaseState(rows []reads.ReleaseListRow, i int) string {
 	r := rows[i]
 	earlier, later := false, false // versions that sent spans after this one had ended

@@ -47,7 +47,7 @@ func alertStart(rule *store.AlertRule, at time.Time) time.Time {
 	return at.Add(-min(max(window, limits.ChartWindow), limits.ChartLongestWindow))
 }
 
-// alert is what the chart of an alert shows.
+// alert has the data of the chart of an alert.
 type alert struct {
 	*id
 
@@ -115,7 +115,7 @@ func (c *Charts) alert(ctx context.Context, a *alert) (*svcv2.ChartPicture, erro
 	return c.ofRule(ctx, a)
 }
 
-// ofIncident draws the group of an incident. The checks of the rule hold what was compared. Minutes without one, such as those before the
+// ofIncident draws the group of an incident. The checks of the rule hold the compared values. Minutes without one, such as those before the
 // rule was made, are evaluated again, but only as long as the rule is the same.
 func (c *Charts) ofIncident(ctx context.Context, a *alert) (*svcv2.ChartPicture, error) {
 	group := a.incident.GroupKey

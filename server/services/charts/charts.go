@@ -10,7 +10,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// Config has what the charts are made of. All fields are required.
+// Config has the parts of which charts are made. All fields are required.
 type Config struct {
 	Store *store.Store
 	// Figures evaluates rules. Warehouse has the checks of rules and the occurrences of errors.

@@ -34,7 +34,7 @@ const idLength = 1024
 // errID means that an id cannot be opened: it is forged, of the other kind, or its time is over.
 var errID = errors.New("charts: the id of the chart cannot be opened")
 
-// id says what a chart shows. Its text is sealed, so nobody can make one, change one, or read one.
+// id names the subject of a chart. Its text is sealed, so nobody can make one, change one, or read one.
 type id struct {
 	Org     principal.OrgID
 	Subject string

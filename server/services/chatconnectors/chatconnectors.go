@@ -298,7 +298,7 @@ func (s *Service) ListChatWorkspaceDestinations(ctx context.Context, req *svcv2.
 		return nil, workspaceErrors().Failure(ctx, err)
 	}
 	if len(channels) == 0 && isChannelID(text) {
-		// A failure of the provider is no failure of the list.
+		// A failure of the provider is not a failure of the list.
 		if found, err := s.Engine.Channel(ctx, row, text); err == nil {
 			channels = append(channels, found)
 		}

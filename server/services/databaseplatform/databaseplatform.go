@@ -123,7 +123,7 @@ func (s *Service) upstream(ctx context.Context, row store.IntegrationConnection,
 	return apierr.New(apierr.IntegrationsUpstream, p.Text, apierr.RetryAfter(p.RetryAfter), apierr.Cause(err))
 }
 
-// GetPlanetScaleIntegration tells the state of the account.
+// GetPlanetScaleIntegration returns the state of the account.
 func (s *Service) GetPlanetScaleIntegration(ctx context.Context,
 	_ *svcv2.GetPlanetScaleIntegrationRequest,
 ) (*svcv2.PlanetScaleIntegration, error) {
@@ -394,7 +394,7 @@ func (s *Service) DisconnectPlanetScaleIntegration(ctx context.Context, _ *svcv2
 	return &svcv2.PlanetScaleDisconnect{Object: "planetscale_integration"}, nil
 }
 
-// GetPlanetScaleWebhookConfig tells the address for deliveries.
+// GetPlanetScaleWebhookConfig returns the address for deliveries.
 func (s *Service) GetPlanetScaleWebhookConfig(ctx context.Context, _ *svcv2.GetPlanetScaleWebhookConfigRequest) (
 	*svcv2.PlanetScaleWebhookConfig, error,
 ) {

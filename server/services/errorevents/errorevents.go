@@ -220,7 +220,7 @@ func toFilters(f *svcv2.ErrorEventFilters) reads.ErrorFilters {
 		if out.Fingerprints == nil {
 			out.Fingerprints = []uint64{}
 		}
-		if n, err := strconv.ParseUint(text, 10, 64); err == nil { // a larger number is no fingerprint
+		if n, err := strconv.ParseUint(text, 10, 64); err == nil { // a larger number is not a fingerprint
 			out.Fingerprints = append(out.Fingerprints, n)
 		}
 	}

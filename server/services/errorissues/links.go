@@ -150,7 +150,7 @@ func (c *Config) state(link *store.ErrorIssuePullRequest, req *svcv2.LinkErrorIs
 	return nil
 }
 
-// ask asks the source host about a pull request. What the host says counts; if it cannot be asked, the link says why.
+// ask asks the source host about a pull request. The answer of the host counts; if it cannot be asked, the link says why.
 func (c *Config) ask(
 	ctx context.Context, org principal.OrgID, link *store.ErrorIssuePullRequest, req *svcv2.LinkErrorIssuePullRequestRequest,
 ) error {

@@ -138,7 +138,7 @@ func actorName(a store.IssueActor) string {
 	return "user " + publicid.Encode(publicid.Actor, a.ID)
 }
 
-// moved tells a move to in_review or done.
+// moved reports a move to in_review or done.
 func (t *Teller) moved(r *store.IssueRecord, at time.Time, by store.IssueActor) error {
 	key := fmt.Sprintf("%s:%d", r.WorkflowState, at.UnixMilli())
 	switch {
@@ -153,7 +153,7 @@ func (t *Teller) moved(r *store.IssueRecord, at time.Time, by store.IssueActor) 
 	}
 }
 
-// claimed tells a new lease.
+// claimed reports a new lease.
 func (t *Teller) claimed(r *store.IssueRecord, at time.Time, by store.IssueActor) error {
 	if !t.Policy.Enabled || !t.Policy.OnClaim {
 		return nil
@@ -161,7 +161,7 @@ func (t *Teller) claimed(r *store.IssueRecord, at time.Time, by store.IssueActor
 	return t.one(r, notify.IssueClaimed, fmt.Sprintf("claim:%d", at.UnixMilli()), at, by, t.Policy.DestinationIDs, t.Policy.Severity)
 }
 
-// escalated tells a severity that rose, once an issue and severity.
+// escalated reports a severity that rose, once an issue and severity.
 func (t *Teller) escalated(r *store.IssueRecord, before *string, source string, at time.Time, by store.IssueActor) error {
 	to := t.escalation.Escalates(before, r.Severity, source)
 	if len(to) == 0 {

@@ -185,7 +185,7 @@ func accountsAnswer(e *evidence) verdict {
 			limits.Lasts(limits.IntegrationLoud))
 	}
 	for i := range e.accounts {
-		// Messages arrive all the same, so this is no failure.
+		// Messages arrive all the same, so this is not a failure.
 		if c := &e.accounts[i]; c.PictureFailedAt != nil && e.now.Sub(*c.PictureFailedAt) < limits.ChartPause {
 			v.detail += fmt.Sprintf(" Messages to %s have no pictures until %s: its service could not fetch one from this server at %s. "+
 				"The operator checks that `public-url` can be reached from outside.", c.Name, clock(c.PictureFailedAt.Add(limits.ChartPause)),

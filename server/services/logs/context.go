@@ -65,7 +65,7 @@ func (s *Service) GetLogContext(ctx context.Context, req *svcv2.GetLogContextReq
 	return res, nil
 }
 
-// scopeOf is what the neighbours of a record share with it.
+// scopeOf is the property that the neighbours of a record share with it.
 func scopeOf(row reads.LogRow, scope string) (query.Filter, error) {
 	equal := func(of query.Scope, key, value string) query.Filter {
 		return query.Filter{Match: &query.Match{Field: query.Field{Scope: of, Key: key}, Op: query.OpEqual, Values: []string{value}}}

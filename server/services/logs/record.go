@@ -54,7 +54,7 @@ func (s *Service) record(ctx context.Context, org principal.OrgID, id string) (r
 
 var errNoRecord = errors.New("it does not name a time and a record")
 
-// parseID reads what formatID wrote. The error is safe to show.
+// parseID reads an id that formatID wrote. The error is safe to show.
 func parseID(id string) (at time.Time, record string, err error) {
 	payload, err := publicid.DecodeText(publicid.Log, id)
 	if err != nil {

@@ -24,7 +24,7 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// happened is what a data point reports. The points before it determine how much of that a reader can know.
+// happened is the event that a data point reports. The points before it determine how much of that a reader can know.
 type happened struct {
 	series *series
 	at     time.Time

@@ -261,7 +261,7 @@ func (s *Service) ListSourceRepositories(ctx context.Context, req *svcv2.ListSou
 	return res, nil
 }
 
-// providersOf tells the provider of each connected account.
+// providersOf returns the provider of each connected account.
 func (s *Service) providersOf(ctx context.Context, org principal.OrgID) (map[uuid.UUID]string, error) {
 	all, err := s.Store.ListIntegrations(ctx, org)
 	if err != nil {

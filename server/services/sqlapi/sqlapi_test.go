@@ -64,7 +64,7 @@ func TestSql(t *testing.T) {
 		tag  apierr.Tag
 		says string
 	}{
-		"SELECT Bodi FROM logs":                                    {apierr.WarehouseInvalidSql, "`Bodi` is no column. Did you mean `Body`?"},
+		"SELECT Bodi FROM logs":                                    {apierr.WarehouseInvalidSql, "`Bodi` is not a column. Did you mean `Body`?"},
 		"SELECT count() FROM log":                                  {apierr.WarehouseInvalidSql, "Did you mean `logs`?"},
 		"SELECT coutn() FROM logs":                                 {apierr.WarehouseInvalidSql, "Did you mean `count`"},
 		"SELECT Body, count() FROM logs GROUP BY Body WITH TOTALS": {apierr.WarehouseInvalidSql, "WITH TOTALS at line 1"},

@@ -18,7 +18,7 @@ type automaton struct {
 	states   []state
 	known    map[string]int32
 	steps    []int32 // steps[state*width+byte], notMade where not known
-	// work is what may still be spent on new states. Without a bound, an expression could cost more here than it saves.
+	// work is the amount of work that may still be spent on new states. Without a bound, an expression could cost more here than it saves.
 	work  int
 	stack []uint32
 	set   *sparse

@@ -19,7 +19,7 @@ import (
 // index in memory: 64 MiB at most with DefaultLimits.
 //
 // It returns ErrTooLarge for an archive beyond the limits, ErrArchive for one that is damaged or cannot come from git, and the error of
-// ctx, of the archive's reader or of out as it is. What was written by then is no pack.
+// ctx, of the archive's reader or of out as it is. The bytes written by then are not a pack.
 func Build(ctx context.Context, out io.Writer, archive io.Reader, limits Limits) (Info, error) {
 	limits = limits.withDefaults()
 	u, err := newUnpacker(ctx, archive, limits)

@@ -206,7 +206,7 @@ func TestCacheSharedFolder(t *testing.T) {
 	if calls.Load() != 1 {
 		t.Error(calls.Load())
 	}
-	// What one deletes, the other has no longer, although it had it open.
+	// A file that one cache deletes is gone for the other, although it had the file open.
 	if err := one.Drop(k.Organization, k.Repository); err != nil {
 		t.Fatal(err)
 	}

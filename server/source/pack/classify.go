@@ -9,7 +9,7 @@ import (
 // generatedHead is how much of a file is searched for a mark of generated code, which stands in its first lines.
 const generatedHead = 1024
 
-// pathFlags says what a path tells about its file.
+// pathFlags are the properties of a file that its path shows.
 func pathFlags(p string) (flags uint8) {
 	dir, name := path.Split(p)
 	for segment := range strings.SplitSeq(strings.ToLower(dir), "/") {

@@ -37,7 +37,7 @@ type shared struct {
 	damaged func()
 }
 
-// Open opens the pack at a path of the file system. It returns ErrDamaged or ErrVersion for a file that is no pack of this version. It
+// Open opens the pack at a path of the file system. It returns ErrDamaged or ErrVersion for a file that is not a pack of this version. It
 // reads directory and tail, and not the blocks: damage in these is found when they are read, or by Verify.
 func Open(path string) (*Pack, error) {
 	f, err := os.Open(path)

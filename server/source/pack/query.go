@@ -36,7 +36,7 @@ func DefaultQuery() Query {
 	return Query{Files: limits.SourceFiles, PerFile: 5, Context: limits.SourceContext, Time: time.Second, Bytes: 1 << 30, Matches: 200_000}
 }
 
-// Bounds of what a caller of Search may ask for. Those of a query are in limits.
+// Bounds of the requests of a caller of Search. Those of a query are in limits.
 const (
 	maxFiles   = 100
 	maxPerFile = 50

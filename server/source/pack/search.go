@@ -47,7 +47,7 @@ type FileMatch struct {
 const keptHits = 1000
 
 // Search finds the files that hold all terms of a query. It returns *QueryError for a query that it does not understand, ErrDamaged, or
-// the error of ctx. A bound of the query is no error: the answer then has the files found so far.
+// the error of ctx. A bound of the query is not an error: the answer then has the files found so far.
 func (p *Pack) Search(ctx context.Context, q Query) (Result, error) {
 	if p.closed.Load() {
 		return Result{}, ErrClosed

@@ -1,5 +1,5 @@
-// Package suspects tells which commits may have brought an error: those that changed the files of its stack between the release before and
-// the release in which it began. It ranks them; nobody is blamed or assigned by it.
+// Package suspects finds the commits that may have brought an error: those that changed the files of its stack between the release before
+// and the release in which it began. It ranks them; nobody is blamed or assigned by it.
 package suspects
 
 import (

@@ -50,7 +50,7 @@ func testLastAdministrator(t *testing.T, f *fixture) {
 		t.Errorf("a member leaves: %v", err)
 	}
 	if _, err := f.GetUser(ctx, admin); err != nil {
-		t.Errorf("who left an organization is no user any more: %v", err)
+		t.Errorf("who left an organization is no longer a user: %v", err)
 	}
 	// An administrator of another organization does not count.
 	refused(member.ID)

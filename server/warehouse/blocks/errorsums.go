@@ -58,7 +58,7 @@ type errorKey struct {
 	service string
 }
 
-// ErrorSums sums the errors of the rows of a set by group. It is no table: the sums go to the issues.
+// ErrorSums sums the errors of the rows of a set by group. It is not a table: the sums go to the issues.
 type ErrorSums struct {
 	index  map[errorKey]int32
 	groups map[string]int // by organization

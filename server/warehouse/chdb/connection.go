@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Class is what a statement does, as the engine's own parser classifies it.
+// Class is the kind of a statement, as the engine's own parser classifies it.
 type Class uint32
 
 // Classes, the values of chdb_query_class.

@@ -88,7 +88,7 @@ func repairTable(table, logs string) (int, error) {
 		for line := range bytes.Lines(text) {
 			fields := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte("\t"), 3)
 			if len(fields) != 3 {
-				return 0, fmt.Errorf("%s: %q is no record", file, line)
+				return 0, fmt.Errorf("%s: %q is not a record", file, line)
 			}
 			if string(fields[0]) == logAdd {
 				added[string(fields[2])] = string(fields[1])

@@ -41,7 +41,7 @@ type Engine struct {
 
 const maxIdleConnections = 32
 
-// Summary counts what a statement read and wrote.
+// Summary counts the rows and bytes that a statement read and wrote.
 type Summary struct {
 	ReadRows, ReadBytes, WrittenRows, WrittenBytes uint64
 }

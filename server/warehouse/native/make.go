@@ -55,7 +55,7 @@ func describe(t reflect.Value, b *Block) (embedded *Block) {
 func newColumn(pointer reflect.Type, typ, values string) Column {
 	column, ok := reflect.New(pointer.Elem()).Interface().(Column)
 	if !ok {
-		panic(fmt.Sprintf("native: %s is no column", pointer))
+		panic(fmt.Sprintf("native: %s is not a column", pointer))
 	}
 	if c, ok := column.(interface{ declare(typ, values string) }); ok {
 		c.declare(typ, values)

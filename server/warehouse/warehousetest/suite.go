@@ -369,7 +369,7 @@ func testRawQuery(t *testing.T, w *warehouse.Warehouse) {
 		t.Error("INTO OUTFILE wrote a file")
 	}
 	if err := w.RawQuery(t.Context(), "SELECT 1", "TSV FORMAT", &bytes.Buffer{}); err == nil {
-		t.Error("a format that is no name was taken")
+		t.Error("a format that is not a name was taken")
 	}
 	var out bytes.Buffer
 	if err := w.RawQuery(t.Context(), "SELECT number FROM numbers(500000)", "TSV", &out); err != nil {

@@ -44,7 +44,7 @@ func bounds(methods []*contract.Method, sources fs.FS) ([]byte, error) {
 			value = fieldValue(messages[protoreflect.FullName(contract.Package).Append(protoreflect.Name(message))], protoreflect.Name(field))
 		}
 		if value == "" {
-			return nil, fmt.Errorf("a source of the web application imports %s from gen/limits: it is no limit, and no field with a bound", name)
+			return nil, fmt.Errorf("a source of the web application imports %s from gen/limits: it is neither a limit nor a field with a bound", name)
 		}
 		fmt.Fprintf(&b, "export const %s = %s;\n", name, value)
 	}

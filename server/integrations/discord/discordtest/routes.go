@@ -226,7 +226,7 @@ func (d *Discord) channels(_ *http.Request, g *Guild) reply {
 	return reply{http.StatusOK, out}
 }
 
-// may is what the bot may do in a channel.
+// may reports whether the bot has permissions in a channel.
 func (g *Guild) may(c *Channel, want uint64) bool {
 	have := g.Everyone | g.Bot
 	if have&Administrator != 0 {

@@ -11,7 +11,7 @@ import (
 type Deployment struct {
 	ID                    int64
 	SHA, Ref, Environment string
-	// Payload is what the pipeline attached.
+	// Payload is the data that the pipeline attached.
 	Payload any
 	// Transient says that the environment will be gone.
 	Transient bool

@@ -39,7 +39,7 @@ type Lab struct {
 	URL string
 	// Life is the life of access tokens.
 	Life time.Duration
-	// Left is what RateLimit-Remaining says, of 2000.
+	// Left is the value of RateLimit-Remaining, of 2000.
 	Left int
 	// Plain leaves out the headers that describe a raw file.
 	Plain bool

@@ -30,7 +30,7 @@ type Vercel struct {
 	delay  time.Duration
 }
 
-// Team is a team with what it has.
+// Team is a team with its projects and other resources.
 type Team struct {
 	ID, Slug, Name string
 	Projects       []object

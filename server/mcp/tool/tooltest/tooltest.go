@@ -1,4 +1,4 @@
-// Package tooltest has what the tests of all tools share: a fixed time, and schemas of answers.
+// Package tooltest has the parts that the tests of all tools share: a fixed time, and schemas of answers.
 package tooltest
 
 import (

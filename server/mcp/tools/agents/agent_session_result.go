@@ -216,7 +216,7 @@ func anchorKind(t *svcv2.AgentTurn) string {
 	return t.GetKind()
 }
 
-// judge adopts a verdict. If a tool says what to do next, the action names that tool.
+// judge adopts a verdict. If a tool has the next step, the action names that tool.
 func (r *agentSessionResult) judge(v *svcv2.AgentSessionVerdict) {
 	actions := map[string]string{
 		"turns": "Read the failed turn with get_agent_session_transcript and failed_only.",

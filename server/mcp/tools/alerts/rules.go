@@ -183,7 +183,7 @@ func newGetAlertRule(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// ruleAnswer shows one rule. done says what happened to it.
+// ruleAnswer shows one rule. done names the change that was made.
 func ruleAnswer(r *svcv2.AlertRule, done string, notes ...string) *tool.Answer {
 	d := toRuleDetail(r)
 	text := tool.Page{

@@ -102,7 +102,7 @@ func (a *updateRuleArgs) targets(ctx context.Context, s *tool.Clients) ([]string
 	return ids, nil
 }
 
-// change is the request for one rule, with a mask of what the call gives.
+// change is the request for one rule, with a mask of the fields that the call gives.
 func (a *updateRuleArgs) change(old *svcv2.AlertRule) (*svcv2.UpdateAlertRuleRequest, error) {
 	req := &svcv2.UpdateAlertRuleRequest{Id: old.GetId(), UpdateMask: &fieldmaskpb.FieldMask{}}
 	set := func(given bool, path string) bool {

@@ -207,7 +207,7 @@ type dashboardChange struct {
 	RepairedScalar    *bool       `json:"repairedScalar,omitempty"`
 	RepairedScalarIDs []string    `json:"repairedScalarIds,omitzero"`
 	Validation        *validation `json:"validation,omitempty" summary:"inspected[]: verdict, flags and note of each widget; counts of verdicts"`
-	// RenderWarnings says what a widget lacks to be drawn as intended.
+	// RenderWarnings name the parts that a widget lacks to be drawn as intended.
 	RenderWarnings []string `json:"renderWarnings"`
 }
 

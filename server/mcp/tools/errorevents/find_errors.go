@@ -283,7 +283,7 @@ func shownErrors(res *errorsResult) string {
 	return fmt.Sprintf("Shown: %d of %d errors; %s.", len(res.Errors), res.Totals.Fingerprints, all)
 }
 
-// baselineNotes say what the counts of the time before are worth.
+// baselineNotes say how far the counts of the time before can be trusted.
 func baselineNotes(base diagnose.Baseline) []string {
 	before := base.Previous
 	switch {

@@ -122,7 +122,7 @@ func newLinkPullRequest(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
-// linked says what the link knows, and how the state goes on.
+// linked describes the link, and the further way of the state.
 func linked(l *svcv2.ErrorIssuePullRequest) string {
 	text := fmt.Sprintf("%s, number %d, is linked. Its state is %s.", l.GetRepoFullName(), l.GetNumber(), l.GetState())
 	switch {

@@ -58,7 +58,7 @@ func newReadSourceFile(s *tool.Clients) (*tool.Tool, error) {
 				tool.Labeled("Lines", fmt.Sprintf("%d to %d of %d", res.StartLine, res.EndLine, res.TotalLines)),
 			}}
 			if res.Kind != "text" {
-				text.Notes = append(text.Notes, fmt.Sprintf("The file is no text (%s, %d bytes), so it has no lines.", res.Kind, f.GetSizeBytes()))
+				text.Notes = append(text.Notes, fmt.Sprintf("The file is not a text (%s, %d bytes), so it has no lines.", res.Kind, f.GetSizeBytes()))
 			} else if len(res.Lines) > 0 {
 				text.Notes = append(text.Notes, data)
 			}

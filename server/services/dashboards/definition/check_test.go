@@ -449,7 +449,7 @@ func TestFormulas(t *testing.T) {
 	for expression, problem := range map[string]string{
 		"A / B": "", "a*100": "", "-(C + 1.5) / $t": "", "${t} * D": "", "F1 + 1": "F1", "A / Z": `"Z"`, "A +": "ends", "A / (B": "parenthesis",
 		"A ^ B": "expected",
-		"1..2":  "no number", "$nobody * A": "expected", "A B": "not expected", strings.Repeat("(", 100) + "A": "deep",
+		"1..2":  "not a number", "$nobody * A": "expected", "A B": "not expected", strings.Repeat("(", 100) + "A": "deep",
 		strings.Repeat("A+", 600) + "A": "1024",
 	} {
 		def := full(t)

@@ -27,7 +27,7 @@ func (p *Public) ResolveChatChart(ctx context.Context, req *svcv2.ResolveChatCha
 	return p.chart(ctx, req.GetChartId(), p.cfg.Chats)
 }
 
-// chart reads a chart once for all who show its message. What it shows is looked up each time, so a chart ends with its subject. The limit
+// chart reads a chart once for all who show its message. Its subject is looked up each time, so a chart ends with its subject. The limit
 // of addresses is for guesses: a chat service fetches the pictures of many organizations from few addresses, and asks for each with one
 // id, which may be of either kind. Nobody but svc can make an id that opens, so its own limit comes before the store is asked, and guesses
 // take no memory.

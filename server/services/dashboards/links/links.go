@@ -1,4 +1,4 @@
-// Package links shares dashboards and widgets by links. It makes, rotates and revokes links, and shows what they share.
+// Package links shares dashboards and widgets by links. It makes, rotates and revokes links, and shows the shared data.
 package links
 
 import (

@@ -22,7 +22,7 @@ const (
 	maxListRangeSeconds = int32(limits.SearchWindow / time.Second)
 )
 
-// PublicConfig is what the public reads of share links need.
+// PublicConfig has the parts that the public reads of share links need.
 type PublicConfig struct {
 	Store *store.Store
 	// Hash finds a token. It must be the same function as that of New.

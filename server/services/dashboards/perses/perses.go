@@ -179,7 +179,7 @@ func (m *importer) item(name string, top float64, item object) {
 		m.warn("The %s refers to no panel: it was left out.", name)
 		return
 	case !isPanel || m.panels[key] == nil:
-		m.warn("The %s refers to %q, which is no panel of the dashboard: it was left out.", name, ref)
+		m.warn("The %s refers to %q, which is not a panel of the dashboard: it was left out.", name, ref)
 		return
 	}
 	given := [4]float64{}

@@ -50,7 +50,7 @@ const placed = (w: Widget, as: Widget): Widget =>
 const titleOf = (w: Widget | undefined): string => line(w?.display?.title || w?.id || "", 120);
 
 /**
- * merge joins two changes of one dashboard. What one side changed is taken. A widget whose content both changed differently is a conflict,
+ * merge joins two changes of one dashboard. A change of one side only is taken. A widget whose content both changed differently is a conflict,
  * and has the content of `keep` until a person decides. Places are no reason to ask: mine win. `both` names other fields that both changed.
  */
 export function merge(

@@ -308,7 +308,7 @@ function draw(to: CanvasRenderingContext2D, g: Grid, size: { width: number; heig
       to.fillStyle = fill;
       to.fillRect(left, high, Math.max(1, right - left), low - high - failed);
       if (failed > 0) {
-        // What failed must be seen even where it is one span.
+        // A failure must be visible even if it is one span.
         to.globalAlpha = 0.5 + 0.5 * (Math.log1p(g.errors[col * g.rows + row] ?? 0) / topErrors);
         to.fillStyle = bad;
         to.fillRect(left, low - failed, Math.max(1, right - left), failed);

@@ -40,7 +40,7 @@ test("nothing inside of strings and comments", () => {
 test("an error lies at its line and column, or at the name that it quotes", () => {
   expect(place("SELECT count( FROM spans", "The statement cannot be parsed at line 1, column 13: `( FROM`")).toEqual({ from: 12, to: 13 });
   expect(place("SELECT 1,\n  nope(2)", "at line 2, column 3")).toEqual({ from: 12, to: 16 });
-  expect(place("SELECT ServiceNam FROM spans", "`ServiceNam` is no column. Did you mean `ServiceName`?")).toEqual({ from: 7, to: 17 });
-  expect(place("SELECT ServiceName FROM spans", "`ServiceNam` is no column.")).toBeNull();
+  expect(place("SELECT ServiceNam FROM spans", "`ServiceNam` is not a column. Did you mean `ServiceName`?")).toEqual({ from: 7, to: 17 });
+  expect(place("SELECT ServiceName FROM spans", "`ServiceNam` is not a column.")).toBeNull();
   expect(place("SELECT", "at line 9, column 1")).toBeNull();
 });

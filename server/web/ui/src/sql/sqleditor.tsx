@@ -193,7 +193,7 @@ export default function SqlEditor({ value, label, tables, error, onChange, onRun
   useEffect(() => {
     view.current?.dispatch({ effects: mark.of(error) });
   }, [error]);
-  // Outside of the shadow root, keys seem to come from this element, which is no field: the keys of the page must not see them.
+  // Outside of the shadow root, keys seem to come from this element, which is not a field: the keys of the page must not see them.
   // biome-ignore lint: the editor inside has the role and the keys
   return (
     <div

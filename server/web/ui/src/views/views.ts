@@ -31,7 +31,7 @@ const hasPart = (page: string | undefined, part: string | undefined): boolean =>
 const places = ["after", "offset", "i"];
 
 /**
- * stateOf is what a view keeps of an address: its parameters. A window of fixed times is left out, with the box on a heatmap, which has such
+ * stateOf returns the part of an address that a view keeps: its parameters. A window of fixed times is left out, with the box on a heatmap, which has such
  * times: it would show the same past for good.
  */
 export function stateOf(address: URL, more: Record<string, string> = {}): string {
