@@ -254,7 +254,7 @@ bench-diagnose: build ## measure how well find_incidents finds planted faults; S
 ATTACK ?= 5m
 .PHONY: attack
 attack: build deps ## play an attacker against a server; ATTACK=5m is how long each flood lasts
-	SVC_TEST_ATTACK=$(ATTACK) go test -run 'TestAttack' -count=1 -v -timeout 60m ./server/e2e
+	SVC_TEST_ATTACK=$(ATTACK) go test -run 'TestAttack|TestKillLosesNothing|TestStopWithBacklog|TestIdleConnections|TestFullPort' -count=1 -v -timeout 60m ./server/e2e
 
 .PHONY: clean
 clean: ## remove built files; fetched files and data stay

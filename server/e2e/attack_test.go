@@ -316,7 +316,7 @@ func (a *attack) worstReads(t *testing.T) {
 		} else {
 			calm = 0
 		}
-		if time.Since(ended) > patience(20*time.Second) {
+		if time.Since(ended) > patience(10*time.Second) {
 			t.Fatalf("threads of the engine still run %s after the end", time.Since(ended))
 		}
 	}

@@ -93,7 +93,7 @@ func TestSecretsAtRest(t *testing.T) {
 }
 
 // TestIdleConnections opens as many idle connections to the ingest port as a port takes, at most 10,000. Requests on connections of
-// their own are answered within a second meanwhile, and all places are free again afterwards.
+// their own are answered meanwhile (within a second under `make attack`), and all places are free again afterwards.
 func TestIdleConnections(t *testing.T) {
 	p := testkit.StartProcess(t, filepath.Join(t.TempDir(), "data"))
 	var files syscall.Rlimit
@@ -119,7 +119,7 @@ func TestIdleConnections(t *testing.T) {
 	}
 	for n := range 10 {
 		begun := time.Now()
-		if status, _, tag := ingest(t, &p.Server, oneSpan(n+1, 10)); status != 200 || time.Since(begun) > 10*time.Second {
+		if status, _, tag := ingest(t, &p.Server, oneSpan(n+1, 10)); status != 200 || time.Since(begun) > patience(time.Second) {
 			t.Errorf("beside %d idle connections: %d %s after %s", idle, status, tag, time.Since(begun))
 		}
 	}

@@ -73,7 +73,7 @@ func TestStopWithBacklog(t *testing.T) {
 	code := p.Stop(t)
 	took := time.Since(begun)
 	senders.Wait()
-	if code != 0 || took > timeout+20*time.Second {
+	if code != 0 || took > patience(timeout) {
 		t.Errorf("exit code %d after %s\n%s", code, took, p.Log())
 	}
 	if !strings.Contains(p.Log(), "leaves acknowledged telemetry in the queue") {
