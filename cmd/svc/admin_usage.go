@@ -13,7 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// usageJSON is the usage of one group. It is what ingest nodes counted for the plans; the API has no message for it.
+// usageJSON is the usage of one group, as ingest nodes counted it for the plans; the API has no message for it.
 type usageJSON struct {
 	Day      string `json:"day,omitempty"`
 	Signal   string `json:"signal,omitempty"`

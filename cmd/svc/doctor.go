@@ -50,7 +50,7 @@ const (
 	verdictSkip verdict = "skip"
 )
 
-// finding is the outcome of one check, with a text that says what to do.
+// finding is the outcome of one check, with a text that names the remedy.
 type finding struct {
 	Check   string  `json:"check"`
 	Verdict verdict `json:"verdict"`

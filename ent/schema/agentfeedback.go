@@ -11,7 +11,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// AgentFeedback is what an agent says about working with the product.
+// AgentFeedback is the opinion of an agent about its work with the product.
 type AgentFeedback struct{ ent.Schema }
 
 // FeedbackAgent says who gave feedback.

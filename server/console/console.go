@@ -156,7 +156,7 @@ func either(list []string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
 
-// ended returns nil for a pipe whose reader has left, as `head` does: it has what it wanted.
+// ended returns nil for a pipe whose reader has left, as `head` does: it has the lines that it wanted.
 func ended(err error) error {
 	if errors.Is(err, errReaderLeft) {
 		return nil

@@ -98,7 +98,7 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// within waits until a text has what is wanted.
+// within waits until a text has the wanted part.
 func within(t *testing.T, l *lines, want string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {

@@ -95,7 +95,7 @@ func uses() map[string]console.Query {
 	}
 }
 
-// TestGoldens holds what each command asks and shows, in each format, in a wide place and in a narrow terminal.
+// TestGoldens holds the requests and the output of each command, in each format, in a wide place and in a narrow terminal.
 func TestGoldens(t *testing.T) {
 	s := consoletest.New(t, nil)
 	all := uses()

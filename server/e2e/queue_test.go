@@ -141,7 +141,7 @@ func TestGracefulStopLosesNothing(t *testing.T) {
 				return
 			}
 			p = testkit.StartProcess(t, dir)
-			// Everything that can be read at once is what the stop has flushed, so nothing was left over.
+			// The stop has flushed everything that can be read at once, so nothing was left over.
 			for _, r := range reports {
 				if r.AcknowledgedItems() == 0 {
 					t.Fatal("nothing was acknowledged: the test shows nothing")

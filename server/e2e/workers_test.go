@@ -126,7 +126,7 @@ func (in *installation) checkOnce(minute time.Time) {
 	}
 }
 
-// checkOnce reads what arrived: each message at least once, always with the same content, and each trigger before its resolve.
+// checkOnce reads the messages that arrived: each message at least once, always with the same content, and each trigger before its resolve.
 func (r *told) checkOnce(t *testing.T, all int) {
 	t.Helper()
 	r.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/server/egress"
 )
 
-// Server is the part of a Provider that says what it is and where its server is. Providers embed it.
+// Server is the part of a Provider that has its name and the address of its server. Providers embed it.
 type Server struct {
 	id, name, class string
 	tools           []string

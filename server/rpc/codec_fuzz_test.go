@@ -8,7 +8,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 )
 
-// FuzzCodec: messages over Connect, gRPC and gRPC-Web, in protobuf and in JSON. What is read is written and read back as the same message.
+// FuzzCodec: messages over Connect, gRPC and gRPC-Web, in protobuf and in JSON. A message that is read is written and read back unchanged.
 func FuzzCodec(f *testing.F) {
 	limit := int32(3)
 	seed, err := proto.Marshal(&svcv2.SearchTracesRequest{Limit: &limit, Filters: &svcv2.TraceFilters{}})

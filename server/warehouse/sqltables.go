@@ -7,7 +7,7 @@ type SQLTable struct {
 	Name string
 	// Source is the table that holds the rows. If it is empty, Name is that table.
 	Source string
-	// Description says what a row is. Notes warn of likely mistakes. Example is a statement that runs as it is.
+	// Description is the meaning of a row. Notes warn of likely mistakes. Example is a statement that runs as it is.
 	Description string
 	Notes       []string
 	Example     string

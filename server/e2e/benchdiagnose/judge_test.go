@@ -27,7 +27,7 @@ type verdict struct {
 	fault demo.Fault
 	// answer is the incident that comes nearest to the fault, nil without one at its time.
 	answer *svcv2.Incident
-	// service and cause say what is right about it; off is the distance of its begin from the fault.
+	// service and cause say which parts of it are right; off is the distance of its begin from the fault.
 	service, cause bool
 	off            time.Duration
 }

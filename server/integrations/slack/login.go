@@ -12,7 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/integrations"
 )
 
-// scopes are what the bot may do: write to public channels and to those that it is a member of, and list channels.
+// scopes are the permissions of the bot: write to public channels and to those that it is a member of, and list channels.
 const scopes = "chat:write,chat:write.public,channels:read,groups:read"
 
 // AuthorizeURL implements integrations.LoginProvider. It sends no code challenge: Slack takes one only from clients without a secret.

@@ -195,7 +195,7 @@ func (b *bench) compareWith(s *svcv2.ChartPictureSeries, rule, group string, unt
 }
 
 // TestAlertCharts checks that the chart of each incident has the values that the worker compared, before and after the checks are in the
-// warehouse, and those of earlier minutes, too. What happens to the rule afterwards changes nothing that was decided.
+// warehouse, and those of earlier minutes, too. Later changes of the rule change nothing that was decided.
 func TestAlertCharts(t *testing.T) {
 	b := newBench(t)
 	b.insert("web", "shop")

@@ -301,7 +301,7 @@ func attached(form url.Values) string {
 	return ""
 }
 
-// imageFault is the refusal of a picture: Slack says what is wrong beside the error.
+// imageFault is the refusal of a picture: Slack describes the fault beside the error.
 func imageFault(problem string) object {
 	text := problem + " [json-pointer:/attachments/0/blocks/1/image_url]"
 	return object{

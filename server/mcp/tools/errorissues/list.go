@@ -223,7 +223,7 @@ func newListErrorIssueEvents(s *tool.Clients) (*tool.Tool, error) {
 			}
 			return &tool.Answer{Data: res, Text: tool.Page{
 				Scope:  []tool.Pair{tool.Labeled("Issue", a.IssueID)},
-				Blocks: []tool.Block{tool.Table("", "No event.", []string{"time", "event", "move", "by", "written by them"}, cells)},
+				Blocks: []tool.Block{tool.Table("", "No event.", []string{"time", "event", "move", "by", "details by the author"}, cells)},
 				Shown:  tool.ShownOf(len(cells), list.GetHasMore(), "events"),
 			}}, nil
 		}),

@@ -1,7 +1,7 @@
 import type { Dashboard } from "../gen/api";
 import { type Definition, definitionOf, same } from "./merge";
 
-/** A draft is what a person changed and has not saved. `base` is the dashboard from which the changes began. */
+/** A draft has the changes that a person has not saved. `base` is the dashboard from which the changes began. */
 export type Draft = { base: Dashboard; now: Definition; at: number };
 
 const name = (org: string, id: string): string => `dashboard draft ${org} ${id}`;

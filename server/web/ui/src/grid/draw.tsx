@@ -178,7 +178,7 @@ export function sheetOf(widget: Widget, d: WidgetData): string {
   return "";
 }
 
-/** remarks are what a reader must know about an answer besides its values; `mild` ones are no reason to worry. */
+/** remarks are facts about an answer that a reader must know besides its values; `mild` ones are no reason to worry. */
 export function remarks(d: WidgetData | undefined): { texts: string[]; mild: boolean } {
   if (!d) return { texts: [], mild: true };
   const out: string[] = [];

@@ -62,7 +62,7 @@ export function offset(ms: number): number {
   return ahead;
 }
 
-/** wall is what the clocks of the zone show, in the fields of UTC of the date. */
+/** wall is the time on the clocks of the zone, in the fields of UTC of the date. */
 export const wall = (ms: number): Date => new Date(ms + offset(ms));
 
 /**

@@ -9,7 +9,7 @@ export type Read = { from: number; to: number; bytes: number };
 
 /**
  * Plan says how the recording is read. Missing are the chunks that were not received, tooLarge those that are too large, and useless those
- * that say what changed on a page whose picture is missing.
+ * that describe the changes of a page whose picture is missing.
  */
 export type Plan = { reads: Read[]; missing: number; tooLarge: number; useless: number; bytes: number };
 

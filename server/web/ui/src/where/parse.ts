@@ -172,7 +172,7 @@ export function logFilters(text: string, env: string): Result<LogFilters> {
   return { filters: f };
 }
 
-/** wrong is what no method can take of a condition on spans. */
+/** wrong returns the problem of a condition on spans that no method can take. */
 function wrong(c: Condition): Problem | undefined {
   const compares = [">", ">=", "<", "<=", "="].includes(c.op);
   switch (c.field.toLowerCase()) {
@@ -290,5 +290,5 @@ export function traceWhere(text: string, env: string): { where: string; error?: 
   return { where: out.join(" AND ") };
 }
 
-/** traceProblem is what is wrong with a text that has plain conditions alone. */
+/** traceProblem returns the problem of a text that has plain conditions alone. */
 export const traceProblem = (text: string): Problem | undefined => traceWhere(text, "").error;

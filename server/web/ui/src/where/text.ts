@@ -145,7 +145,7 @@ export function language(text: string, bar: Bar): Language {
   return { where: where.trim() === "" ? "" : where, back };
 }
 
-/** Asked is what a page asks for: conditions of the search method where they can say the text, and else the query language. */
+/** Asked is the request of a page: conditions of the search method where they can say the text, and else the query language. */
 export type Asked<F> = { filters: F; where?: string; error?: Problem; back: (at: number) => number };
 
 /** Some texts that parse reads as words are conditions of the language. */

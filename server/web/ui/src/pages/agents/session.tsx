@@ -189,7 +189,7 @@ function Whole({ spans, truncated, asked }: { spans: AgentSpan[]; truncated: boo
   );
 }
 
-/** Said is what one call got and gave: messages of a model, or the arguments and the answer of a tool. */
+/** Said is the input and the output of one call: messages of a model, or the arguments and the answer of a tool. */
 function Said({ span: s, raw, onSelect }: { span: AgentSpan; raw: boolean; onSelect: () => void }) {
   const tool = Boolean(s.tool);
   const parts: Part[] = raw || tool ? [] : [...partsOf(s.input ?? "", "user").slice(-1), ...partsOf(s.output ?? "", "assistant")];

@@ -21,7 +21,7 @@ const words: Record<string, string> = {
   none: "no groups",
 };
 
-/** Events is what people do: trends of events, funnels, and the paths between them. */
+/** Events shows the actions of people: trends of events, funnels, and the paths between them. */
 export default function Events({ part }: { part: string }) {
   const { org } = useFrame();
   useEffect(() => {

@@ -10,7 +10,7 @@ import { Empty, Load } from "../../parts/states";
 import { ago, exact } from "../../parts/time";
 import { useConfirm } from "./parts";
 
-/** Host is what is said about a source host here. */
+/** Host has the texts about a source host. */
 interface Host {
   provider: string;
   name: string;
