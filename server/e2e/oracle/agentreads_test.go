@@ -114,18 +114,16 @@ func (a *audit) checkAgentTools(w window) {
 	}
 	compare := func(what string, o object, rows []*row, sessions bool) {
 		var times []observation
-		sum := 0.0
 		for _, r := range rows {
-			times = append(times, observation{r.milliseconds(), 1})
-			sum += r.milliseconds()
+			times = append(times, observation{r.milliseconds(), r.weight})
 		}
-		a.figure(read, "calls of "+what, number64(o["calls"]), exactly(float64(len(rows))))
-		a.figure(read, "failed calls of "+what, number64(o["failed"]), exactly(float64(len(failed(rows)))))
+		a.figure(read, "calls of "+what, number64(o["calls"]), exactly(estimated(rows)))
+		a.figure(read, "failed calls of "+what, number64(o["failed"]), exactly(estimated(failed(rows))))
 		if len(rows) == 0 {
 			return
 		}
-		a.figure(read, "error rate of "+what, number64(o["errorRate"]), exactly(float64(len(failed(rows)))/float64(len(rows))))
-		a.figure(read, "mean of "+what, number64(o["avgMs"]), exactly(sum/float64(len(rows))))
+		a.figure(read, "error rate of "+what, number64(o["errorRate"]), exactly(errorRate(rows)))
+		a.figure(read, "mean of "+what, number64(o["avgMs"]), exactly(weigh(rows, (*row).milliseconds)/estimated(rows)))
 		a.figure(read, "p95 of "+what, number64(o["p95Ms"]), quantile(times, 0.95))
 		if sessions {
 			different := len(by(rows, func(r *row) string { return ofSession[r] }))

@@ -29,6 +29,7 @@ func (t *telemetry) addAgentTrace(r *rand.Rand, o *origin, session string) {
 	key := pick("svc_ai.session.id", "gen_ai.conversation.id", "session.id")
 	everySpan, turn, measured := r.IntN(2) == 0, "", r.IntN(4) > 0
 	model, agent, vendor := pick("large", "small"), pick("planner", "writer"), pick("gen_ai.provider.name", "gen_ai.system")
+	weight := []float64{1, 1, 4, 2.5}[r.IntN(4)]
 	operations := []string{"invoke_agent"}
 	if r.IntN(4) == 0 {
 		operations = nil
@@ -38,9 +39,13 @@ func (t *telemetry) addAgentTrace(r *rand.Rand, o *origin, session string) {
 	}
 	for n, operation := range operations {
 		s := &row{
-			origin: o, trace: trace, id: t.hexID(16), parent: turn, weight: 1, kind: "Internal", status: pick("Unset", "Unset", "Ok", "Error"),
+			origin: o, trace: trace, id: t.hexID(16), parent: turn, weight: weight, kind: "Internal", status: pick("Unset", "Unset", "Ok", "Error"),
 			at: at.Add(time.Duration(n) * time.Millisecond), duration: time.Duration(1+r.IntN(2000)) * time.Millisecond, name: operation,
 			attributes: map[string]string{"gen_ai.operation.name": operation, "gen_ai.agent.name": agent},
+		}
+		if weight != 1 {
+			s.sampleRate = fmt.Sprint(weight)
+			s.attributes["SampleRate"] = s.sampleRate
 		}
 		s.root = s.parent == ""
 		s.entry, s.failed = s.root, s.status == "Error"

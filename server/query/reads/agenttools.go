@@ -30,12 +30,13 @@ func toolConditions(b *sqlbuild.Builder, f AgentFilters) sqlbuild.Conditions {
 	return c
 }
 
-// AgentToolRow is a row of AgentTools. The row for all tools together has no name.
+// AgentToolRow is a row of AgentTools. The row for all tools together has no name. Calls, failures and durations are corrected for
+// sampling.
 type AgentToolRow struct {
 	Tool        string    `ch:"Tool"`
 	Description string    `ch:"Description"`
-	Calls       uint64    `ch:"Calls"`
-	Failed      uint64    `ch:"Failures"`
+	Calls       float64   `ch:"Calls"`
+	Failed      float64   `ch:"Failures"`
 	AvgMs       float64   `ch:"AvgMs"`
 	P95Ms       float64   `ch:"P95Ms"`
 	Sessions    uint64    `ch:"Sessions"`
@@ -53,10 +54,10 @@ func AgentTools(w query.Window, f AgentFilters, contains string) sqlbuild.Statem
 	return b.Statement(fmt.Sprintf(`SELECT
     Tool,
     argMax(Described, Timestamp) AS Description,
-    count() AS Calls,
-    countIf(Failed) AS Failures,
-    avg(DurationNano) / 1e6 AS AvgMs,
-    quantile(0.95)(DurationNano) / 1e6 AS P95Ms,
+    sum(SampleRate) AS Calls,
+    sumIf(SampleRate, Failed) AS Failures,
+    avgWeighted(DurationNano, SampleRate) / 1e6 AS AvgMs,
+    toFloat64(quantileTDigestWeighted(0.95)(DurationNano, toUInt64(round(SampleRate * 16)))) / 1e6 AS P95Ms,
     uniqExact(Session) AS Sessions,
     min(Timestamp) AS First,
     max(Timestamp) AS Last
@@ -66,18 +67,19 @@ FROM
 )
 GROUP BY ROLLUP(Tool)
 ORDER BY Tool = '' DESC, Calls DESC, Tool
-LIMIT %d`, withSessionOf(b, w, `Timestamp, DurationNano, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c), limits.AgentTools+1))
+LIMIT %d`, withSessionOf(b, w, `Timestamp, DurationNano, SampleRate, `+agentFailed+` AS Failed, if(SpanAttributes['gen_ai.tool.name'] != '', SpanAttributes['gen_ai.tool.name'], '(no name)') AS Tool, SpanAttributes['gen_ai.tool.description'] AS Described`, c), limits.AgentTools+1))
 }
 
-// AgentFailureRow is a row of AgentToolFailures.
+// AgentFailureRow is a row of AgentToolFailures. Count is corrected for sampling, and Weights has the weight of each of Times.
 type AgentFailureRow struct {
 	Fingerprint uint64      `ch:"Fingerprint"`
 	ErrorType   string      `ch:"Type"`
 	Message     string      `ch:"Latest"`
-	Count       uint64      `ch:"Failures"`
+	Count       float64     `ch:"Failures"`
 	Sessions    uint64      `ch:"Sessions"`
 	Last        time.Time   `ch:"Last"`
 	Times       []time.Time `ch:"Times"`
+	Weights     []float64   `ch:"Weights"`
 }
 
 // failedCalls prints the read of the failed calls of a tool.
@@ -95,7 +97,7 @@ func AgentToolFailures(w query.Window, f AgentFilters, fingerprint *uint64) sqlb
 		b,
 		w,
 		f,
-		`Timestamp, `+agentMessage+` AS Message, `+agentErrorType+` AS ErrorType, `+agentFingerprint+` AS Fingerprint`,
+		`Timestamp, SampleRate, `+agentMessage+` AS Message, `+agentErrorType+` AS ErrorType, `+agentFingerprint+` AS Fingerprint`,
 	)
 	only := query.Always
 	if fingerprint != nil {
@@ -105,25 +107,26 @@ func AgentToolFailures(w query.Window, f AgentFilters, fingerprint *uint64) sqlb
     Fingerprint,
     any(ErrorType) AS Type,
     argMax(Message, Timestamp) AS Latest,
-    count() AS Failures,
+    sum(SampleRate) AS Failures,
     uniqExact(Session) AS Sessions,
     max(Timestamp) AS Last,
-    groupArray(%d)(Timestamp) AS Times
+    groupArray(%[1]d)(Timestamp) AS Times,
+    groupArray(%[1]d)(SampleRate) AS Weights
 FROM
 (
-        %s
+        %[2]s
 )
-WHERE %s
+WHERE %[3]s
 GROUP BY Fingerprint
 ORDER BY Failures DESC, Fingerprint
-LIMIT %d`, limits.AgentFailureTimes, reads, only, limits.AgentFailures))
+LIMIT %[4]d`, limits.AgentFailureTimes, reads, only, limits.AgentFailures))
 }
 
-// AgentCountRow is a row of AgentFailureCounts.
+// AgentCountRow is a row of AgentFailureCounts. Count is corrected for sampling.
 type AgentCountRow struct {
-	Kind  string `ch:"Kind"`
-	Name  string `ch:"Name"`
-	Count uint64 `ch:"Failures"`
+	Kind  string  `ch:"Kind"`
+	Name  string  `ch:"Name"`
+	Count float64 `ch:"Failures"`
 }
 
 // AgentFailureCounts gives the AgentCountRow rows of one failure, counted by message, service, agent, environment and session.
@@ -134,10 +137,10 @@ func AgentFailureCounts(w query.Window, f AgentFilters, fingerprint uint64) sqlb
 		b,
 		w,
 		f,
-		`toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+
+		`SampleRate, toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, `+agentMessage+
 			` AS Message, `+agentFingerprint+` AS Fingerprint`,
 	)
-	return b.Statement(fmt.Sprintf(`SELECT Pair.1 AS Kind, Pair.2 AS Name, count() AS Failures
+	return b.Statement(fmt.Sprintf(`SELECT Pair.1 AS Kind, Pair.2 AS Name, sum(SampleRate) AS Failures
 FROM
 (
         %s

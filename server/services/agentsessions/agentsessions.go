@@ -220,7 +220,7 @@ func (s *Service) GetAgentToolError(ctx context.Context, req *svcv2.GetAgentTool
 	}
 	res := &svcv2.AgentToolError{Failure: toFailure(failures[0], window, trendBucket(window)), HasMore: len(samples) > limit}
 	for _, r := range counts {
-		c := &svcv2.AgentCount{Kind: r.Kind, Name: r.Name, Count: float64(r.Count)}
+		c := &svcv2.AgentCount{Kind: r.Kind, Name: r.Name, Count: r.Count}
 		switch {
 		case r.Kind == "message" && len(res.Variants) < limits.AgentMessages:
 			res.Variants = append(res.Variants, c)
@@ -243,13 +243,13 @@ func trendBucket(w query.Window) time.Duration {
 
 func toFailure(r reads.AgentFailureRow, w query.Window, bucket time.Duration) *svcv2.AgentToolFailure {
 	out := &svcv2.AgentToolFailure{
-		Fingerprint: strconv.FormatUint(r.Fingerprint, 10), ErrorType: r.ErrorType, Message: r.Message, Count: float64(r.Count),
+		Fingerprint: strconv.FormatUint(r.Fingerprint, 10), ErrorType: r.ErrorType, Message: r.Message, Count: r.Count,
 		Sessions: float64(r.Sessions), LastSeen: timestamppb.New(r.Last),
 		Trend: make([]float64, w.Length()/bucket+1),
 	}
-	for _, at := range r.Times {
+	for n, at := range r.Times {
 		if i := int(at.Sub(w.Start) / bucket); i >= 0 && i < len(out.Trend) {
-			out.Trend[i]++
+			out.Trend[i] += r.Weights[n]
 		}
 	}
 	return out
@@ -257,7 +257,7 @@ func toFailure(r reads.AgentFailureRow, w query.Window, bucket time.Duration) *s
 
 func toTool(r reads.AgentToolRow) *svcv2.AgentTool {
 	out := &svcv2.AgentTool{
-		Name: r.Tool, Calls: float64(r.Calls), Failed: float64(r.Failed), AvgMs: r.AvgMs, P95Ms: r.P95Ms,
+		Name: r.Tool, Calls: r.Calls, Failed: r.Failed, AvgMs: r.AvgMs, P95Ms: r.P95Ms,
 		Sessions: float64(r.Sessions),
 	}
 	if r.Tool != "" { // the row of all tools together holds the description of any of them

@@ -1,4 +1,4 @@
-SELECT Pair.1 AS Kind, Pair.2 AS Name, count() AS Failures
+SELECT Pair.1 AS Kind, Pair.2 AS Name, sum(SampleRate) AS Failures
 FROM
 (
         SELECT * EXCEPT (Meant)
@@ -7,7 +7,7 @@ FROM
         SELECT *, multiIf(Own != '', Own, max(Own) OVER (PARTITION BY TraceId) != '', max(Own) OVER (PARTITION BY TraceId), concat('trace:', TraceId)) AS Session
         FROM
         (
-            SELECT toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message']) AS Message, cityHash64(if(SpanAttributes['error.type'] != '', SpanAttributes['error.type'], EventsAttributes[indexOf(EventsName, 'exception')]['exception.type']), replaceRegexpAll(if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message']), '[0-9a-fA-F]{8,}|[0-9]+', '#')) AS Fingerprint, (SpanAttributes['gen_ai.operation.name'] = 'execute_tool' AND has({tools:Array(String)}, SpanAttributes['gen_ai.tool.name']) AND (StatusCode = 'Error' OR SpanAttributes['error.type'] != '')) AS Meant, TraceId, multiIf(SpanAttributes['svc_ai.session.id'] != '', SpanAttributes['svc_ai.session.id'], SpanAttributes['gen_ai.conversation.id'] != '', SpanAttributes['gen_ai.conversation.id'], SpanAttributes['session.id']) AS Own
+            SELECT SampleRate, toString(ServiceName) AS Service, toString(Environment) AS Env, SpanAttributes['gen_ai.agent.name'] AS Agent, if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message']) AS Message, cityHash64(if(SpanAttributes['error.type'] != '', SpanAttributes['error.type'], EventsAttributes[indexOf(EventsName, 'exception')]['exception.type']), replaceRegexpAll(if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message']), '[0-9a-fA-F]{8,}|[0-9]+', '#')) AS Fingerprint, (SpanAttributes['gen_ai.operation.name'] = 'execute_tool' AND has({tools:Array(String)}, SpanAttributes['gen_ai.tool.name']) AND (StatusCode = 'Error' OR SpanAttributes['error.type'] != '')) AS Meant, TraceId, multiIf(SpanAttributes['svc_ai.session.id'] != '', SpanAttributes['svc_ai.session.id'], SpanAttributes['gen_ai.conversation.id'] != '', SpanAttributes['gen_ai.conversation.id'], SpanAttributes['session.id']) AS Own
             FROM spans
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

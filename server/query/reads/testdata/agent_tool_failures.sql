@@ -2,10 +2,11 @@ SELECT
     Fingerprint,
     any(ErrorType) AS Type,
     argMax(Message, Timestamp) AS Latest,
-    count() AS Failures,
+    sum(SampleRate) AS Failures,
     uniqExact(Session) AS Sessions,
     max(Timestamp) AS Last,
-    groupArray(5000)(Timestamp) AS Times
+    groupArray(5000)(Timestamp) AS Times,
+    groupArray(5000)(SampleRate) AS Weights
 FROM
 (
         SELECT * EXCEPT (Meant)
@@ -14,7 +15,7 @@ FROM
         SELECT *, multiIf(Own != '', Own, max(Own) OVER (PARTITION BY TraceId) != '', max(Own) OVER (PARTITION BY TraceId), concat('trace:', TraceId)) AS Session
         FROM
         (
-            SELECT Timestamp, if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message']) AS Message, if(SpanAttributes['error.type'] != '', SpanAttributes['error.type'], EventsAttributes[indexOf(EventsName, 'exception')]['exception.type']) AS ErrorType, cityHash64(if(SpanAttributes['error.type'] != '', SpanAttributes['error.type'], EventsAttributes[indexOf(EventsName, 'exception')]['exception.type']), replaceRegexpAll(if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message']), '[0-9a-fA-F]{8,}|[0-9]+', '#')) AS Fingerprint, (SpanAttributes['gen_ai.operation.name'] = 'execute_tool' AND has({services:Array(String)}, ServiceName) AND has({environments:Array(String)}, Environment) AND has({agents:Array(String)}, SpanAttributes['gen_ai.agent.name']) AND has({tools:Array(String)}, SpanAttributes['gen_ai.tool.name']) AND has({vendors:Array(String)}, if(SpanAttributes['gen_ai.provider.name'] != '', SpanAttributes['gen_ai.provider.name'], SpanAttributes['gen_ai.system'])) AND has({models:Array(String)}, if(SpanAttributes['gen_ai.response.model'] != '', SpanAttributes['gen_ai.response.model'], SpanAttributes['gen_ai.request.model'])) AND (StatusCode = 'Error' OR SpanAttributes['error.type'] != '')) AS Meant, TraceId, multiIf(SpanAttributes['svc_ai.session.id'] != '', SpanAttributes['svc_ai.session.id'], SpanAttributes['gen_ai.conversation.id'] != '', SpanAttributes['gen_ai.conversation.id'], SpanAttributes['session.id']) AS Own
+            SELECT Timestamp, SampleRate, if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message']) AS Message, if(SpanAttributes['error.type'] != '', SpanAttributes['error.type'], EventsAttributes[indexOf(EventsName, 'exception')]['exception.type']) AS ErrorType, cityHash64(if(SpanAttributes['error.type'] != '', SpanAttributes['error.type'], EventsAttributes[indexOf(EventsName, 'exception')]['exception.type']), replaceRegexpAll(if(StatusMessage != '', StatusMessage, EventsAttributes[indexOf(EventsName, 'exception')]['exception.message']), '[0-9a-fA-F]{8,}|[0-9]+', '#')) AS Fingerprint, (SpanAttributes['gen_ai.operation.name'] = 'execute_tool' AND has({services:Array(String)}, ServiceName) AND has({environments:Array(String)}, Environment) AND has({agents:Array(String)}, SpanAttributes['gen_ai.agent.name']) AND has({tools:Array(String)}, SpanAttributes['gen_ai.tool.name']) AND has({vendors:Array(String)}, if(SpanAttributes['gen_ai.provider.name'] != '', SpanAttributes['gen_ai.provider.name'], SpanAttributes['gen_ai.system'])) AND has({models:Array(String)}, if(SpanAttributes['gen_ai.response.model'] != '', SpanAttributes['gen_ai.response.model'], SpanAttributes['gen_ai.request.model'])) AND (StatusCode = 'Error' OR SpanAttributes['error.type'] != '')) AS Meant, TraceId, multiIf(SpanAttributes['svc_ai.session.id'] != '', SpanAttributes['svc_ai.session.id'], SpanAttributes['gen_ai.conversation.id'] != '', SpanAttributes['gen_ai.conversation.id'], SpanAttributes['session.id']) AS Own
             FROM spans
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
