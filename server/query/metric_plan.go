@@ -148,7 +148,7 @@ func (r *metricRead) covered() string {
 	if r.bucket == 0 {
 		return r.b.Bind("seconds", "Float64", r.w.Length().Seconds())
 	}
-	return coveredSeconds(r.b, r.w, "toFloat64(Bucket)")
+	return coveredSeconds(r.b, r.w, "Bucket")
 }
 
 // Service is the only service whose rows pass. It is nil unless a condition at the top of the filter names a service.

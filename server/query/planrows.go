@@ -228,7 +228,7 @@ func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 	value := "TopValue"
 	if q.Aggregation.Func == Rate {
 		// The engine divides the totals of a rate by the same seconds.
-		value = "TopValue / " + coveredSeconds(b, w, "toFloat64(toUnixTimestamp(TopBucket))")
+		value = "TopValue / " + coveredSeconds(b, w, "toUnixTimestamp(TopBucket)")
 	}
 	condition := "isFinite(TopValue) AND " + b.having(q, value)
 	function := "maxIf"
@@ -238,18 +238,16 @@ func (b planner) rank(q *Spec, w Window, bucket time.Duration) string {
 	return fmt.Sprintf("%s DESC, %s(TopValue, %s)", q.passing(w, bucket, condition, q.Aggregation.countLike()), function, condition)
 }
 
-// coveredSeconds is the expression for the seconds of a bucket that are in the window. A rate is over these seconds.
+// coveredSeconds is the expression for the seconds of a bucket that are in the window. A rate is over these seconds. They are the
+// difference of whole nanoseconds: seconds since 1970 as floats are a quarter of a microsecond apart.
 func coveredSeconds(b planner, w Window, bucket string) string {
 	return fmt.Sprintf(
-		"greatest(least(%[1]s + {bucket:UInt32}, %[2]s) - greatest(%[1]s, %[3]s), 1e-9)",
+		"(greatest(least((toInt64(%[1]s) + {bucket:UInt32}) * 1000000000, %[2]s) - greatest(toInt64(%[1]s) * 1000000000, %[3]s), 1) / 1e9)",
 		bucket,
-		b.Bind("covered_end", "Float64", seconds(w.End)),
-		b.Bind("covered_start", "Float64", seconds(w.Start)),
+		b.Bind("covered_end", "Int64", w.End.UnixNano()),
+		b.Bind("covered_start", "Int64", w.Start.UnixNano()),
 	)
 }
-
-// seconds is a time since 1970.
-func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
 // rows is the highest number of rows in a timeseries with this many groups.
 func (w Window) rows(bucket time.Duration, groups int) int {

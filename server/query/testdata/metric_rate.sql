@@ -4,7 +4,7 @@ FROM
 SELECT *
 FROM
 (
-SELECT *, Grown / greatest(least(toFloat64(Bucket) + {bucket:UInt32}, {covered_end:Float64}) - greatest(toFloat64(Bucket), {covered_start:Float64}), 1e-9) AS Value
+SELECT *, Grown / (greatest(least((toInt64(Bucket) + {bucket:UInt32}) * 1000000000, {covered_end:Int64}) - greatest(toInt64(Bucket) * 1000000000, {covered_start:Int64}), 1) / 1e9) AS Value
 FROM
 (
 SELECT toUInt32(least(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, sum(Step.2) AS Grown

@@ -4,7 +4,7 @@ FROM
 SELECT *
 FROM
 (
-SELECT *, Grown / greatest(least(toFloat64(Bucket) + {bucket:UInt32}, {covered_end:Float64}) - greatest(toFloat64(Bucket), {covered_start:Float64}), 1e-9) AS Value
+SELECT *, Grown / (greatest(least((toInt64(Bucket) + {bucket:UInt32}) * 1000000000, {covered_end:Int64}) - greatest(toInt64(Bucket) * 1000000000, {covered_start:Int64}), 1) / 1e9) AS Value
 FROM
 (
 SELECT tupleElement(Part, 1) AS Bucket, Other, if(Other, '', toString(Label1)) AS Shown1, if(Other, '', toString(Label2)) AS Shown2, if(Other, '', toString(Label3)) AS Shown3,
@@ -17,7 +17,7 @@ FROM
 SELECT Label1, Label2, Label3, groupArray((Bucket, Grown)) AS Parts, sum(if(isFinite(ifNull(Value, nan)), Value, NULL)) AS Best
 FROM
 (
-SELECT *, Grown / greatest(least(toFloat64(Bucket) + {bucket:UInt32}, {covered_end:Float64}) - greatest(toFloat64(Bucket), {covered_start:Float64}), 1e-9) AS Value
+SELECT *, Grown / (greatest(least((toInt64(Bucket) + {bucket:UInt32}) * 1000000000, {covered_end:Int64}) - greatest(toInt64(Bucket) * 1000000000, {covered_start:Int64}), 1) / 1e9) AS Value
 FROM
 (
 SELECT toUInt32(least(intDiv(toUnixTimestamp(Step.1), {bucket:UInt32}) * {bucket:UInt32}, {last_bucket:UInt32})) AS Bucket, Label1, Label2, Label3, sum(Step.2) AS Grown
