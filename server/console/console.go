@@ -121,6 +121,13 @@ func (c *Command) Run(ctx context.Context, client *Client, q *Query, out *Output
 	if err != nil {
 		return err
 	}
+	if answer.empty != "" {
+		notes, err := q.unknown(ctx)
+		if err != nil {
+			return err
+		}
+		answer.notes = append(answer.notes, notes...)
+	}
 	return ended(out.write(answer))
 }
 
