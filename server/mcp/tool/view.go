@@ -99,6 +99,9 @@ func (c *Call) text(name string) string {
 		if !ok {
 			return ""
 		}
+		if narrows, ok := field.(*bool); ok && !*narrows {
+			return "" // a switch that is off is no condition, unlike false of an optional argument
+		}
 		switch v := v.(type) {
 		case []string:
 			if len(v) == 1 {

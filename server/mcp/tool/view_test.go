@@ -12,6 +12,8 @@ type viewArgs struct {
 	TraceID     *string
 	Search      *string
 	Services    []string
+	RootOnly    bool `default:"false"`
+	HasError    *bool
 }
 
 func TestViewOf(t *testing.T) {
@@ -33,6 +35,10 @@ func TestViewOf(t *testing.T) {
 		{"/logs?q:service.name = {services}", `{"services":["one","two"]}`, "", "/logs"},
 		{"/dashboards/{id}", `{"environment":"production"}`, "dash_1", "/dashboards/dash_1?env=production"},
 		{"/incidents", `{"start_time":"now-1h"}`, "", "/incidents?" + window + "&to=2026-11-25T12%3A00%3A00.123Z"},
+		{"/traces?q:root = {root_only}&q:has_error = {has_error}", `{}`, "", "/traces"},
+		{"/traces?q:root = {root_only}", `{"root_only":false}`, "", "/traces"},
+		{"/traces?q:root = {root_only}", `{"root_only":true}`, "", "/traces?q=root+%3D+%22true%22"},
+		{"/traces?q:has_error = {has_error}", `{"has_error":false}`, "", "/traces?q=has_error+%3D+%22false%22"},
 		{NoView, `{}`, "", ""},
 	} {
 		a, err := Read[viewArgs](c.args, now)

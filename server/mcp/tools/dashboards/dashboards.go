@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -108,7 +109,11 @@ func newListDashboards(s *tool.Clients) (*tool.Tool, error) {
 			if res.Search != nil {
 				text.Scope = []tool.Pair{tool.Labeled("search", *res.Search)}
 			}
-			text.Blocks = []tool.Block{tool.Table("", "No dashboard matches.", []string{"Dashboard", "Name", "Widgets", "Tags", "Changed"}, cells)}
+			none := "No dashboard matches. Without search, the tool lists all " + strconv.Itoa(len(rows)) + "."
+			if len(rows) == 0 {
+				none = "There are no dashboards yet. create_dashboard makes one."
+			}
+			text.Blocks = []tool.Block{tool.Table("", none, []string{"Dashboard", "Name", "Widgets", "Tags", "Changed"}, cells)}
 			text.Shown = tool.ShownOf(res.Total, false, "dashboards")
 			if res.Total > 0 {
 				text.Next = append(

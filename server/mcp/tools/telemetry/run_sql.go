@@ -43,7 +43,7 @@ func newRunSQL(s *tool.Clients) (*tool.Tool, error) {
 		Name: "run_sql", View: "/sql?sql={sql}",
 		Title: "SQL",
 		Description: "Run one read-only SELECT (ClickHouse) on telemetry of at most " + limits.Lasts(limits.SQLWindow) +
-			". $__timeFilter(Timestamp) and $__timeGroup(Timestamp) apply the time range; $__orgFilter is optional. " +
+			". $__timeFilter(Timestamp) and $__timeGroup(Timestamp) apply the time range; write $__orgFilter into every statement. " +
 			"See describe_warehouse_tables.",
 		Run: tool.With(func(ctx context.Context, a *runSQLArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SQLWindow)
@@ -225,7 +225,7 @@ func newDescribeWarehouseTables(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[tablesResult](&tool.Tool{
 		Name: "describe_warehouse_tables", View: "/sql", Title: "Warehouse tables",
 		Description: "List the tables that run_sql can read, or the columns of one table with an example. The tables hold only rows of the " +
-			"organization, so $__orgFilter is always true; only widgets must contain it.",
+			"organization, so $__orgFilter is always true. Write it all the same: widgets and alert rules refuse a statement without it.",
 		Run: tool.With(func(ctx context.Context, a *describeWarehouseTablesArgs) (*tool.Answer, error) {
 			list, err := s.SQL.ListSqlTables(ctx, &svcv2.ListSqlTablesRequest{Table: a.Table})
 			if err != nil {
