@@ -1320,11 +1320,11 @@ type AgentTool struct {
 	Name string `protobuf:"bytes,1,opt,name=name" json:"name,omitempty"`
 	// The latest description of the tool. Empty in an answer for all tools together.
 	Description string `protobuf:"bytes,2,opt,name=description" json:"description,omitempty"`
-	// Number of calls.
+	// Number of calls, corrected for sampling.
 	Calls float64 `protobuf:"fixed64,3,opt,name=calls" json:"calls,omitempty"`
-	// Number of failed calls.
+	// Number of failed calls, corrected for sampling.
 	Failed float64 `protobuf:"fixed64,4,opt,name=failed" json:"failed,omitempty"`
-	// Mean duration in milliseconds.
+	// Mean duration in milliseconds, corrected for sampling, as the next figure is.
 	AvgMs float64 `protobuf:"fixed64,5,opt,name=avg_ms,json=avgMs" json:"avg_ms,omitempty"`
 	// Duration that 95 % of the calls did not exceed, in milliseconds.
 	P95Ms float64 `protobuf:"fixed64,6,opt,name=p95_ms,json=p95Ms" json:"p95_ms,omitempty"`
@@ -1440,13 +1440,13 @@ type AgentToolFailure struct {
 	ErrorType string `protobuf:"bytes,2,opt,name=error_type,json=errorType" json:"error_type,omitempty"`
 	// The latest message.
 	Message string `protobuf:"bytes,3,opt,name=message" json:"message,omitempty"`
-	// Number of occurrences.
+	// Number of occurrences, corrected for sampling.
 	Count float64 `protobuf:"fixed64,4,opt,name=count" json:"count,omitempty"`
 	// Number of sessions with the failure.
 	Sessions float64 `protobuf:"fixed64,5,opt,name=sessions" json:"sessions,omitempty"`
 	// Time of the last occurrence.
 	LastSeen *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=last_seen,json=lastSeen" json:"last_seen,omitempty"`
-	// Number of occurrences in each bucket, in order of time.
+	// Number of occurrences in each bucket, in order of time, corrected for sampling.
 	Trend         []float64 `protobuf:"fixed64,7,rep,packed,name=trend" json:"trend,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1738,7 +1738,7 @@ type AgentCount struct {
 	Kind string `protobuf:"bytes,1,opt,name=kind" json:"kind,omitempty"`
 	// The name.
 	Name string `protobuf:"bytes,2,opt,name=name" json:"name,omitempty"`
-	// Number of occurrences.
+	// Number of occurrences, corrected for sampling.
 	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

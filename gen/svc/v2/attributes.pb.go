@@ -515,7 +515,7 @@ type AttributeValue struct {
 	Object string `protobuf:"bytes,1,opt,name=object" json:"object,omitempty"`
 	// The value as text.
 	Value string `protobuf:"bytes,2,opt,name=value" json:"value,omitempty"`
-	// Number of the rows read that have the value.
+	// Number of the rows read that have the value; spans are corrected for sampling.
 	Count         float64 `protobuf:"fixed64,3,opt,name=count" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

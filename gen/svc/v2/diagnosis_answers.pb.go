@@ -46,7 +46,7 @@ type ServiceDiagnosis struct {
 	// True when the earlier period has too little data for a comparison: less than a tenth of the time that has data in the window.
 	// Only releases are then reported as causes.
 	PreviousIsThin bool `protobuf:"varint,9,opt,name=previous_is_thin,json=previousIsThin" json:"previous_is_thin,omitempty"`
-	// Start of the part of the window in which any service sent spans, rounded to a sixtieth of the window; null without spans.
+	// Start of the part of the window in which any service sent spans: the second of the first one; null without spans.
 	DataStartTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=data_start_time,json=dataStartTime" json:"data_start_time,omitempty"`
 	// End of that part; null without spans.
 	DataEndTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=data_end_time,json=dataEndTime" json:"data_end_time,omitempty"`
@@ -198,7 +198,7 @@ type ServiceHealth struct {
 	ErrorRate float64 `protobuf:"fixed64,2,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Entry spans that failed, corrected for sampling.
 	ErrorCount float64 `protobuf:"fixed64,3,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
-	// Median duration in milliseconds.
+	// Median duration in milliseconds. This and the other percentiles are estimates, as in Service.
 	P50LatencyMs float64 `protobuf:"fixed64,4,opt,name=p50_latency_ms,json=p50LatencyMs" json:"p50_latency_ms,omitempty"`
 	// 95th percentile of the duration in milliseconds.
 	P95LatencyMs float64 `protobuf:"fixed64,5,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`
@@ -664,7 +664,7 @@ type PeriodTotals struct {
 	ErrorCount float64 `protobuf:"fixed64,2,opt,name=error_count,json=errorCount" json:"error_count,omitempty"`
 	// Share of the spans that failed, 0 to 1, corrected for sampling.
 	ErrorRate float64 `protobuf:"fixed64,3,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
-	// Start of the part of the period that has spans, rounded to a sixtieth of the period; null without spans.
+	// Start of the part of the period that has spans: the second of the first one; null without spans.
 	DataStartTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=data_start_time,json=dataStartTime" json:"data_start_time,omitempty"`
 	// End of the part of the period that has spans; null without spans.
 	DataEndTime   *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=data_end_time,json=dataEndTime" json:"data_end_time,omitempty"`

@@ -174,8 +174,12 @@ type LogPatternList struct {
 	// True when the earlier window has too few records for a comparison: they cover less than a tenth of the time that the records
 	// of this window cover. Then no pattern is marked as new.
 	BaselineIsThin bool `protobuf:"varint,13,opt,name=baseline_is_thin,json=baselineIsThin" json:"baseline_is_thin,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Time of the first record of the earlier window, of any service; null without records.
+	BaselineDataStartTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=baseline_data_start_time,json=baselineDataStartTime" json:"baseline_data_start_time,omitempty"`
+	// Time of the last record of the earlier window; null without records.
+	BaselineDataEndTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=baseline_data_end_time,json=baselineDataEndTime" json:"baseline_data_end_time,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *LogPatternList) Reset() {
@@ -297,6 +301,20 @@ func (x *LogPatternList) GetBaselineIsThin() bool {
 		return x.BaselineIsThin
 	}
 	return false
+}
+
+func (x *LogPatternList) GetBaselineDataStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BaselineDataStartTime
+	}
+	return nil
+}
+
+func (x *LogPatternList) GetBaselineDataEndTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BaselineDataEndTime
+	}
+	return nil
 }
 
 // Log records that differ only in their variable parts.
@@ -486,7 +504,7 @@ const file_svc_v2_log_reads_proto_rawDesc = "" +
 	"\x03log\"Elog_61jKAGQhLs7Seet4R1mKnEvZusQWWWZCvdLNejJTGNpHhCvxjPdPx5d18mbRFjzG4R\x02id\x12&\n" +
 	"\x06before\x18\x02 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x00\xaa\x01\x02\b\x01R\x06before\x12$\n" +
 	"\x05after\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x00\xaa\x01\x02\b\x01R\x05after\x12?\n" +
-	"\x05scope\x18\x04 \x01(\tB)\xbaH!r\x1fR\aserviceR\x03podR\binstanceR\x05trace\xaa\x01\x02\b\x01R\x05scope\"\x95\x05\n" +
+	"\x05scope\x18\x04 \x01(\tB)\xbaH!r\x1fR\aserviceR\x03podR\binstanceR\x05trace\xaa\x01\x02\b\x01R\x05scope\"\xbb\x06\n" +
 	"\x0eLogPatternList\x12*\n" +
 	"\x06object\x18\x01 \x01(\tB\x12\xfa\xf9\x18\x0e\x1a\flog_patternsR\x06object\x12A\n" +
 	"\n" +
@@ -503,7 +521,9 @@ const file_svc_v2_log_reads_proto_rawDesc = "" +
 	" \x01(\x05R\fpatternCount\x12\x1c\n" +
 	"\ttruncated\x18\v \x01(\bR\ttruncated\x12&\n" +
 	"\x04data\x18\f \x03(\v2\x12.svc.v2.LogPatternR\x04data\x12(\n" +
-	"\x10baseline_is_thin\x18\r \x01(\bR\x0ebaselineIsThin\"\x94\a\n" +
+	"\x10baseline_is_thin\x18\r \x01(\bR\x0ebaselineIsThin\x12S\n" +
+	"\x18baseline_data_start_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x15baselineDataStartTime\x12O\n" +
+	"\x16baseline_data_end_time\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\x13baselineDataEndTime\"\x94\a\n" +
 	"\n" +
 	"LogPattern\x12)\n" +
 	"\x06object\x18\x01 \x01(\tB\x11\xfa\xf9\x18\r\x1a\vlog_patternR\x06object\x12?\n" +
@@ -556,20 +576,22 @@ var file_svc_v2_log_reads_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
 }
 var file_svc_v2_log_reads_proto_depIdxs = []int32{
-	6, // 0: svc.v2.LogPatternList.start_time:type_name -> google.protobuf.Timestamp
-	6, // 1: svc.v2.LogPatternList.end_time:type_name -> google.protobuf.Timestamp
-	6, // 2: svc.v2.LogPatternList.baseline_start_time:type_name -> google.protobuf.Timestamp
-	6, // 3: svc.v2.LogPatternList.baseline_end_time:type_name -> google.protobuf.Timestamp
-	3, // 4: svc.v2.LogPatternList.data:type_name -> svc.v2.LogPattern
-	4, // 5: svc.v2.LogPattern.severity_counts:type_name -> svc.v2.LogPattern.SeverityCountsEntry
-	5, // 6: svc.v2.LogPattern.service_counts:type_name -> svc.v2.LogPattern.ServiceCountsEntry
-	6, // 7: svc.v2.LogPattern.first_seen:type_name -> google.protobuf.Timestamp
-	6, // 8: svc.v2.LogPattern.last_seen:type_name -> google.protobuf.Timestamp
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	6,  // 0: svc.v2.LogPatternList.start_time:type_name -> google.protobuf.Timestamp
+	6,  // 1: svc.v2.LogPatternList.end_time:type_name -> google.protobuf.Timestamp
+	6,  // 2: svc.v2.LogPatternList.baseline_start_time:type_name -> google.protobuf.Timestamp
+	6,  // 3: svc.v2.LogPatternList.baseline_end_time:type_name -> google.protobuf.Timestamp
+	3,  // 4: svc.v2.LogPatternList.data:type_name -> svc.v2.LogPattern
+	6,  // 5: svc.v2.LogPatternList.baseline_data_start_time:type_name -> google.protobuf.Timestamp
+	6,  // 6: svc.v2.LogPatternList.baseline_data_end_time:type_name -> google.protobuf.Timestamp
+	4,  // 7: svc.v2.LogPattern.severity_counts:type_name -> svc.v2.LogPattern.SeverityCountsEntry
+	5,  // 8: svc.v2.LogPattern.service_counts:type_name -> svc.v2.LogPattern.ServiceCountsEntry
+	6,  // 9: svc.v2.LogPattern.first_seen:type_name -> google.protobuf.Timestamp
+	6,  // 10: svc.v2.LogPattern.last_seen:type_name -> google.protobuf.Timestamp
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_svc_v2_log_reads_proto_init() }

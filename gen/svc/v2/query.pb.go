@@ -38,7 +38,7 @@ type QuerySpec struct {
 	// `error_rate` (0 to 1). Traces also have `apdex`, and in milliseconds `avg_duration`, `min_duration`, `max_duration`,
 	// `p50_duration` to `p99_duration`. Product events also have `sessions`, `persons`, `users` and `visitors`; the users and visitors
 	// are those of the events, or else of their sessions. Metrics have `avg`, `sum`, `min`, `max`, `count`, `rate`, `increase` and the
-	// quantiles.
+	// quantiles. Quantiles are estimates: `p95` lies between the exact 93rd and 97th percentile.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
 	// The field to aggregate, for example `attr.cart.size` or `duration`. Values that are not numbers do not count.
 	ValueField *string `protobuf:"bytes,4,opt,name=value_field,json=valueField" json:"value_field,omitempty"`

@@ -10,6 +10,14 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
+// Weighted says which spans the figures of an answer count, and that they are corrected for sampling.
+func Weighted(spans string) Pair { return Labeled("Counted", spans+", weighted by sampling") }
+
+// Estimated is what Weighted says, with quantiles from digests.
+func Estimated(spans string) Pair {
+	return Labeled("Counted", spans+", weighted by sampling; percentiles ≈, within 2 % of ranks")
+}
+
 // MixedNotes returns a note if the figures mix several environments. The note names the parameter with which a call chooses one
 // environment.
 func MixedNotes(parameter string, environments []string) []string {

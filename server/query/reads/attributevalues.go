@@ -24,10 +24,10 @@ type AttributeValueList struct {
 	MaxRows, MaxDistinct int
 }
 
-// AttributeValueRow is a row of AttributeValues.
+// AttributeValueRow is a row of AttributeValues. Spans with a value are corrected for sampling; keys and all other rows count as received.
 type AttributeValueRow struct {
-	Value string `ch:"Value"`
-	Uses  uint64 `ch:"Uses"`
+	Value string  `ch:"Value"`
+	Uses  float64 `ch:"Uses"`
 	// Rows is the number of rows that were read, at most MaxRows. It is the same in every row of the result.
 	Rows uint64 `ch:"Rows"`
 }
@@ -66,12 +66,16 @@ func AttributeValues(l AttributeValueList) sqlbuild.Statement {
 		}
 	}
 	limit := b.Bind("max_rows", "UInt32", int64(l.MaxRows))
+	weight := "1"
+	if l.Source == query.Traces && l.Field != nil {
+		weight = "SampleRate"
+	}
 	var reads []string
 	for _, table := range tables {
-		reads = append(reads, fmt.Sprintf(`SELECT %s AS Value
+		reads = append(reads, fmt.Sprintf(`SELECT %s AS Value, toFloat64(%s) AS Weight
             FROM %s
             WHERE %s
-            LIMIT %s`, value, table, c.Join(16), limit))
+            LIMIT %s`, value, weight, table, c.Join(16), limit))
 	}
 	list, wanted := "toString(Value)", "Value != ''"
 	if l.Field == nil {
@@ -84,10 +88,10 @@ func AttributeValues(l AttributeValueList) sqlbuild.Statement {
 	return b.Statement(fmt.Sprintf(`SELECT Value, Uses, Rows
 FROM
 (
-    SELECT %s AS Value, count() AS Uses, any(Read) AS Rows
+    SELECT %s AS Value, sum(Weight) AS Uses, any(Read) AS Rows
     FROM
     (
-        SELECT Value, count() OVER () AS Read
+        SELECT Value, Weight, count() OVER () AS Read
         FROM
         (
             %s
@@ -114,7 +118,7 @@ func keysOf(s query.Source, scope query.Scope) string {
 }
 
 // RolledUpValues gives the AttributeValueRow rows of a field that has a RollupColumn. It reads the minutes of the window. Uses
-// counts spans.
+// counts spans, corrected for sampling.
 func RolledUpValues(l AttributeValueList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With(
@@ -130,7 +134,7 @@ func RolledUpValues(l AttributeValueList) sqlbuild.Statement {
 	if l.Search != "" {
 		c.Add("%s", sqlbuild.Contains(column, b.Bind("search", "String", l.Search), l.Search))
 	}
-	return b.Statement(fmt.Sprintf(`SELECT toString(%s) AS Value, sum(SpanCount) AS Uses, toUInt64(0) AS Rows
+	return b.Statement(fmt.Sprintf(`SELECT toString(%s) AS Value, sum(EstimatedSpanCount) AS Uses, toUInt64(0) AS Rows
 FROM service_minutes
 WHERE %s
 GROUP BY Value

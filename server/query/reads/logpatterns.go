@@ -109,16 +109,19 @@ type LogShapeRow struct {
 // coverageParts is the number of equal parts of a window in which LogCoverage looks for records.
 const coverageParts = 60
 
-// LogCoverage gives one LogCoverageRow with the number of sixtieths of a window in which the organization has records.
+// LogCoverage gives one LogCoverageRow with the number of sixtieths of a window in which the organization has records, and the times of
+// the first and the last one.
 func LogCoverage(w query.Window) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Timestamp >= "+b.Time("start", w.Start), "Timestamp <= "+b.Time("end", w.End))
 	part := max(w.Length().Nanoseconds()/coverageParts, 1)
-	return b.Statement(fmt.Sprintf("SELECT uniqExact(intDiv(toUnixTimestamp64Nano(Timestamp), %s)) AS Parts\nFROM logs\nWHERE %s",
+	return b.Statement(fmt.Sprintf("SELECT uniqExact(intDiv(toUnixTimestamp64Nano(Timestamp), %s)) AS Parts, min(Timestamp) AS First,\n    max(Timestamp) AS Last\nFROM logs\nWHERE %s",
 		b.Bind("part", "Int64", part), c.Join(4)))
 }
 
-// LogCoverageRow is the row of LogCoverage.
+// LogCoverageRow is the row of LogCoverage. First and Last are in 1970 if Parts is 0.
 type LogCoverageRow struct {
-	Parts uint64 `ch:"Parts"`
+	Parts uint64    `ch:"Parts"`
+	First time.Time `ch:"First"`
+	Last  time.Time `ch:"Last"`
 }

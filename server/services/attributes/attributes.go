@@ -100,7 +100,7 @@ func (s *Service) keysOfService(
 			return nil, err
 		}
 		for _, v := range found {
-			all = append(all, &svcv2.AttributeKey{Object: "attribute_key", Key: v.Value, Scope: name, Count: float64(v.Uses)})
+			all = append(all, &svcv2.AttributeKey{Object: "attribute_key", Key: v.Value, Scope: name, Count: v.Uses})
 		}
 	}
 	slices.SortFunc(all, func(a, b *svcv2.AttributeKey) int {
@@ -151,7 +151,7 @@ func (s *Service) ListAttributeValues(
 	var rows []reads.AttributeValueRow
 	rows, res.NextCursor = paging.Part(page, values)
 	for _, v := range rows {
-		res.Data = append(res.Data, &svcv2.AttributeValue{Object: "attribute_value", Value: v.Value, Count: float64(v.Uses)})
+		res.Data = append(res.Data, &svcv2.AttributeValue{Object: "attribute_value", Value: v.Value, Count: v.Uses})
 	}
 	res.HasMore = res.NextCursor != nil
 	return res, nil
@@ -205,7 +205,7 @@ const (
 func (s *Service) latest(
 	ctx context.Context, org principal.OrgID, w query.Window, list reads.AttributeValueList,
 ) (values []reads.AttributeValueRow, sampled bool, err error) {
-	uses := map[string]uint64{}
+	uses := map[string]float64{}
 	length := max(w.Length()/firstSlice, shortestSlice)
 	left := maxRows
 	for end := w.End; !end.Before(w.Start); length *= sliceGrowth {

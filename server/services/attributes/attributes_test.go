@@ -131,3 +131,38 @@ func TestProductEvents(t *testing.T) {
 		}
 	}
 }
+
+// TestValuesOfSpansAreWeighted: a value of few spans that stand for many comes before one of more spans that stand for themselves.
+func TestValuesOfSpansAreWeighted(t *testing.T) {
+	t.Parallel()
+	w := warehousetest.Shared(t)
+	const org = "org_weighted_values"
+	at := time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Minute)
+	var rows [][]any
+	for n, of := range []struct {
+		tenant string
+		rate   float64
+	}{{"often", 1}, {"often", 1}, {"often", 1}, {"sampled", 10}} {
+		rows = append(rows, []any{
+			org, at, fmt.Sprintf("%032x", n+1), fmt.Sprintf("%016x", n+1), "shop", map[string]string{"tenant": of.tenant}, of.rate,
+		})
+	}
+	if err := w.InsertRows(t.Context(), "spans", []string{
+		"OrgId", "Timestamp", "TraceId", "SpanId", "ServiceName", "SpanAttributes", "SampleRate",
+	}, rows, ""); err != nil {
+		t.Fatal(err)
+	}
+	res, err := attributes.New(w).ListAttributeValues(warehousetest.As(t.Context(), org), &svcv2.ListAttributeValuesRequest{
+		StartTime: timestamppb.New(at.Add(-time.Minute)), EndTime: timestamppb.New(at.Add(time.Minute)), Signal: "traces", Key: "attr.tenant",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, v := range res.GetData() {
+		got[v.GetValue()] = v.GetCount()
+	}
+	if diff := cmp.Diff(map[string]float64{"sampled": 10, "often": 3}, got); diff != "" || res.GetData()[0].GetValue() != "sampled" {
+		t.Errorf("the first is %q (-want +got):\n%s", res.GetData()[0].GetValue(), diff)
+	}
+}

@@ -89,8 +89,13 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	}
 	found := mine(before, now)
 	if res.BaselineStartTime != nil && len(found) > 0 {
-		if res.BaselineIsThin, err = s.thin(ctx, org, window, res.BaselineStartTime.AsTime()); err != nil {
+		covered, thin, err := s.coverage(ctx, org, window, res.BaselineStartTime.AsTime())
+		if err != nil {
 			return nil, err
+		}
+		res.BaselineIsThin = thin
+		if covered.Parts > 0 {
+			res.BaselineDataStartTime, res.BaselineDataEndTime = timestamppb.New(covered.First), timestamppb.New(covered.Last)
 		}
 	}
 	compared := res.BaselineStartTime != nil && !res.BaselineIsThin
@@ -102,19 +107,21 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	return res, nil
 }
 
-// thin reports whether the organization has too few records before the window to call anything in the window new. It looks at all
-// records, because a filter may rightly match none of the time before.
-func (s *Service) thin(ctx context.Context, org principal.OrgID, w query.Window, earlier time.Time) (bool, error) {
+// coverage is that of the time before the window. It is thin if the organization has too few records there to call anything in the window
+// new. It looks at all records, because a filter may rightly match none of the time before.
+func (s *Service) coverage(
+	ctx context.Context, org principal.OrgID, w query.Window, earlier time.Time,
+) (of reads.LogCoverageRow, thin bool, err error) {
 	now, err := read.All[reads.LogCoverageRow](ctx, s.warehouse, org, reads.LogCoverage(w).Until(w.End))
 	if err != nil {
-		return false, err
+		return of, false, err
 	}
 	w = query.Window{Start: earlier, End: w.Start.Add(-1)}
 	before, err := read.All[reads.LogCoverageRow](ctx, s.warehouse, org, reads.LogCoverage(w).Until(w.End))
 	if err != nil {
-		return false, err
+		return of, false, err
 	}
-	return 100*before[0].Parts < limits.ThinBaseline*now[0].Parts, nil
+	return before[0], 100*before[0].Parts < limits.ThinBaseline*now[0].Parts, nil
 }
 
 // sample holds the matching records of a window, or some of them, and the number of all.

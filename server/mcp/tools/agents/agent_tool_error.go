@@ -130,7 +130,8 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 	columns := []string{"Of", "Name", "Count"}
 	f := res.Failure
 	text := tool.Page{
-		Scope: append(a.Labels(w, &a.Tool, &a.Model, &a.Service, &a.Environment), tool.Labeled("Failure", f.ErrorType+": "+f.Message)),
+		Scope: append(a.Labels(w, &a.Tool, &a.Model, &a.Service, &a.Environment), tool.Weighted("failed calls"),
+			tool.Labeled("Failure", f.ErrorType+": "+f.Message)),
 	}
 	text.Blocks = []tool.Block{
 		{

@@ -8,6 +8,7 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp/tool"
+	"github.com/svc-observability/svc/server/nearest"
 	"github.com/svc-observability/svc/server/wording"
 )
 
@@ -113,6 +114,9 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
+			if err := knownTool(a, out); err != nil {
+				return nil, err
+			}
 			// The figures of a model, service or environment say little without the figures of all of them.
 			var all *svcv2.AgentToolsOverview
 			if len(a.Chosen(a.fields()...)) > 0 {
@@ -125,6 +129,26 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 			return toolsAnswer(a, w, out, all), nil
 		}),
 	})
+}
+
+// knownTool refuses the name of a tool that no agent called, and names near ones: no calls would look like good news.
+func knownTool(a *getAgentToolsOverviewArgs, out *svcv2.AgentToolsOverview) error {
+	if a.Tool == nil || out.GetCurrent().GetCalls() > 0 || out.GetPrevious().GetCalls() > 0 || len(out.GetTools()) == 0 {
+		return nil
+	}
+	var names []string
+	for _, t := range out.GetTools() {
+		if t.GetName() == *a.Tool {
+			return nil
+		}
+		names = append(names, t.GetName())
+	}
+	if near := nearest.Few(*a.Tool, names, 3); len(near) > 0 {
+		return a.Bad(&a.Tool, fmt.Sprintf("is %q, which no agent called in this time range. Near names: %s.", *a.Tool,
+			strings.Join(near, ", ")), near[0])
+	}
+	return a.Bad(&a.Tool, fmt.Sprintf("is %q, which no agent called in this time range. Called were: %s.", *a.Tool,
+		wording.Clip(strings.Join(names, ", "), 500)), names[0])
 }
 
 // thinShare is the share of the present calls below which the calls of the time before are too few for a comparison.
@@ -169,7 +193,7 @@ func toolsAnswer(a *getAgentToolsOverviewArgs, w tool.TimeRange, out, all *svcv2
 			worst = row
 		}
 	}
-	text := tool.Page{Scope: a.Labels(w, chosen...), Shown: tool.ShownOf(len(cells), false, "tools")}
+	text := tool.Page{Scope: append(a.Labels(w, chosen...), tool.Estimated("calls")), Shown: tool.ShownOf(len(cells), false, "tools")}
 	if res.Description != "" {
 		text.Scope = append(text.Scope, tool.Labeled("Description for models", wording.Clip(res.Description, 500)))
 	}

@@ -269,7 +269,7 @@ func summaryRows(res *errorDetailResult) []string {
 		}
 	}
 	if i := res.Issue; i != nil {
-		rows = append(rows, fmt.Sprintf("- Issue: %s, %s, severity %s, %s occurrences in all. %s", i.ID, i.WorkflowState,
+		rows = append(rows, fmt.Sprintf("- Issue: %s, %s, severity %s, %s occurrences received in all. %s", i.ID, i.WorkflowState,
 			tool.Or(i.Severity, "not set"), wording.Number(i.OccurrenceCount), i.Grouped))
 		if i.Fix != "" {
 			rows = append(rows, "- Fix: "+i.Fix)

@@ -3,6 +3,7 @@ package services
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,9 +74,52 @@ func newExplainDifference(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			return differenceAnswer(a, w, found), nil
+			out := differenceAnswer(a, w, found)
+			out.Text.Notes = append(out.Text.Notes, unknownIn(ctx, s, a, found, req)...)
+			return out, nil
 		}),
 	})
+}
+
+// unknownIn says which names in the conditions of an empty side no telemetry of its window has, with near names: "nothing" would look like
+// good news.
+func unknownIn(
+	ctx context.Context, s *tool.Clients, a *explainDifferenceArgs, found *svcv2.Difference, req *svcv2.ExplainDifferenceRequest,
+) []string {
+	if a.Signal == "sessions" {
+		return nil
+	}
+	start, end, where := req.GetStartTime(), req.GetEndTime(), a.Selected
+	switch {
+	case found.GetSelected().GetCount() == 0:
+	case found.GetOther().GetCount() == 0:
+		where = a.Other
+		if req.OtherStartTime != nil {
+			start, end = req.GetOtherStartTime(), req.GetOtherEndTime()
+		}
+	default:
+		return nil
+	}
+	var notes []string
+	for _, condition := range []*string{where, a.Where} {
+		if condition == nil {
+			continue
+		}
+		out, err := s.Query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{
+			StartTime: start, EndTime: end, Queries: []*svcv2.QuerySpec{
+				{Name: "A", Source: a.Signal, Aggregation: "count", Where: condition},
+			},
+		})
+		if err != nil {
+			continue // the answer stands without the names
+		}
+		for _, warning := range out.GetWarnings() {
+			if strings.HasPrefix(warning, "No ") && !slices.Contains(notes, warning) {
+				notes = append(notes, warning)
+			}
+		}
+	}
+	return notes
 }
 
 func differenceAnswer(a *explainDifferenceArgs, w tool.TimeRange, found *svcv2.Difference) *tool.Answer {

@@ -73,6 +73,20 @@ func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 	})
 }
 
+// rows names what the attributes of the source belong to.
+func (a *exploreAttributesArgs) rows() string {
+	switch a.Source {
+	case "traces":
+		return "spans"
+	case "logs":
+		return "records"
+	case "metrics":
+		return "data points"
+	default:
+		return "events"
+	}
+}
+
 func exploreKeys(
 	ctx context.Context,
 	s *tool.Clients,
@@ -108,7 +122,7 @@ func exploreKeys(
 		res.Keys = append(res.Keys, keyCount{r.GetKey(), r.GetScope(), r.GetCount()})
 		cells = append(cells, []string{r.GetKey(), r.GetScope(), wording.Number(r.GetCount())})
 	}
-	text.Blocks = []tool.Block{tool.Table("Keys", "No attribute was seen in this time range.", []string{"Key", "Scope", "Count"}, cells)}
+	text.Blocks = []tool.Block{tool.Table("Keys", "No attribute was seen in this time range.", []string{"Key", "Scope", "Received " + a.rows()}, cells)}
 	text.Shown = tool.ShownOf(len(rows), more, "keys")
 	if len(rows) > 0 {
 		text.Next = append(
@@ -159,11 +173,15 @@ func exploreValues(
 		res.Values = append(res.Values, valCount{wording.Clip(r.GetValue(), tool.MaxValueText), r.GetCount()})
 		cells = append(cells, []string{wording.Clip(r.GetValue(), 200), wording.Number(r.GetCount())})
 	}
+	counted := "Received " + a.rows()
+	if res.Source == "traces" {
+		counted = "All spans, weighted by sampling"
+	}
 	text.Blocks = []tool.Block{
 		tool.Table(
 			"Values",
 			"No value of this key was seen in this time range. Without the argument key, the tool lists the keys.",
-			[]string{"Value", "Count"},
+			[]string{"Value", counted},
 			cells,
 		),
 	}

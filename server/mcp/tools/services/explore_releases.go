@@ -56,9 +56,9 @@ func exploreServices(
 		rows = append(rows, []string{r.Service, r.Version, r.Commit, r.FirstSeen, r.LastSeen, wording.Number(r.Spans)})
 	}
 	text.Blocks = []tool.Block{
-		tool.Table("Environments", "No environment was seen in this time range.", []string{"Environment", "Spans"}, cells),
+		tool.Table("Environments", "No environment was seen in this time range.", []string{"Environment", "All spans, received"}, cells),
 		tool.Table("Releases", "No service was seen in this time range.",
-			[]string{"Service", "Version", "Commit", "First seen in the time range", "Last seen", "Spans"}, rows),
+			[]string{"Service", "Version", "Commit", "First seen in the time range", "Last seen", "Entry spans, weighted by sampling"}, rows),
 	}
 	text.Shown = tool.ShownOf(len(rows), false, "releases")
 	if a.Service == nil {

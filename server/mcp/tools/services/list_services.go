@@ -69,7 +69,7 @@ func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service
 	if len(rows) > limits.ToolServices {
 		rows, more = rows[:limits.ToolServices], true
 	}
-	text := tool.Page{Scope: a.Labels(w, &a.Environment)}
+	text := tool.Page{Scope: append(a.Labels(w, &a.Environment), tool.Estimated("entry spans"))}
 	var cells [][]string
 	var environments []string
 	for _, r := range rows {

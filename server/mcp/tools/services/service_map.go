@@ -71,7 +71,7 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 				}
 			}
 			res.ServiceCount = len(services)
-			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment)}
+			text := tool.Page{Scope: append(a.Labels(w, &a.Service, &a.Environment), tool.Weighted("calls"))}
 			text.Notes = notes
 			text.Blocks = []tool.Block{
 				edgeTable("Services, as the called service measured its spans", "No service called another in this time range.", res.Edges),

@@ -66,7 +66,7 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 				return nil, err
 			}
 			res := operationsResult{TimeRange: w, ServiceName: a.Service, Metric: metric, Total: len(rows), Operations: []operationRow{}}
-			heads, further := []string{"Operation", "Spans", "Errors", "p95 ms"}, rankColumn(metric)
+			heads, further := []string{"Operation", "Entry spans", "Errors", "p95 ms"}, rankColumn(metric)
 			if further != "" {
 				heads = append(heads, further)
 			}
@@ -80,7 +80,9 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 				}
 				cells = append(cells, line)
 			}
-			text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment, &a.Metric), Notes: notes}
+			text := tool.Page{
+				Scope: append(a.Labels(w, &a.Service, &a.Environment, &a.Metric), tool.Estimated("entry spans")), Notes: notes,
+			}
 			text.Blocks = []tool.Block{
 				tool.Table("", "The service has no spans in this time range.", heads, cells),
 			}

@@ -124,6 +124,7 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 				text.Next = []tool.Suggestion{tool.Next("list_services", a.Again(w, nil, &a.Environment), "the services that sent spans")}
 				return &tool.Answer{Data: res, Text: text}, nil
 			}
+			text.Scope = append(text.Scope, tool.Estimated(stats.Spans))
 			rows, err := slowest(ctx, s, a, w, stats, operations)
 			if err != nil {
 				return nil, err

@@ -121,6 +121,13 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 				text.Notes = append(text.Notes, "The time before has hardly any log records, so no pattern counts as new. "+
 					"To see changes, choose a time range that begins later after the first record.")
 			}
+			if from := out.GetBaselineDataStartTime().AsTime(); out.GetBaselineDataStartTime() != nil && !out.GetBaselineIsThin() {
+				if to := out.GetBaselineDataEndTime().AsTime(); 10*to.Sub(from) < 9*w.Length() {
+					text.Notes = append(text.Notes, fmt.Sprintf(
+						"The time before has log records only from %s to %s, and the column Before counts this time.",
+						wording.Clock(from), wording.Clock(to)))
+				}
+			}
 			if len(cells) > 0 {
 				how := "All of them were counted. The rate of a pattern is from its first to its last record."
 				if total := wording.Number(res.TotalCount); float64(res.TotalSampled) < res.TotalCount {

@@ -1,13 +1,13 @@
 SELECT Value, Uses, Rows
 FROM
 (
-    SELECT arrayJoin(Value) AS Value, count() AS Uses, any(Read) AS Rows
+    SELECT arrayJoin(Value) AS Value, sum(Weight) AS Uses, any(Read) AS Rows
     FROM
     (
-        SELECT Value, count() OVER () AS Read
+        SELECT Value, Weight, count() OVER () AS Read
         FROM
         (
-            SELECT mapKeys(ResourceAttributes) AS Value
+            SELECT mapKeys(ResourceAttributes) AS Value, toFloat64(1) AS Weight
             FROM logs
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

@@ -1,13 +1,13 @@
 SELECT Value, Uses, Rows
 FROM
 (
-    SELECT toString(Value) AS Value, count() AS Uses, any(Read) AS Rows
+    SELECT toString(Value) AS Value, sum(Weight) AS Uses, any(Read) AS Rows
     FROM
     (
-        SELECT Value, count() OVER () AS Read
+        SELECT Value, Weight, count() OVER () AS Read
         FROM
         (
-            SELECT SpanAttributes[{key_1:String}] AS Value
+            SELECT SpanAttributes[{key_1:String}] AS Value, toFloat64(SampleRate) AS Weight
             FROM spans
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

@@ -1,13 +1,13 @@
 SELECT Value, Uses, Rows
 FROM
 (
-    SELECT toString(Value) AS Value, count() AS Uses, any(Read) AS Rows
+    SELECT toString(Value) AS Value, sum(Weight) AS Uses, any(Read) AS Rows
     FROM
     (
-        SELECT Value, count() OVER () AS Read
+        SELECT Value, Weight, count() OVER () AS Read
         FROM
         (
-            SELECT Attributes[{key_1:String}] AS Value
+            SELECT Attributes[{key_1:String}] AS Value, toFloat64(1) AS Weight
             FROM metrics_sum
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
@@ -17,7 +17,7 @@ FROM
                 AND mapContains(Attributes, {key_1:String})
             LIMIT {max_rows:UInt32}
             UNION ALL
-            SELECT Attributes[{key_1:String}] AS Value
+            SELECT Attributes[{key_1:String}] AS Value, toFloat64(1) AS Weight
             FROM metrics_gauge
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
@@ -27,7 +27,7 @@ FROM
                 AND mapContains(Attributes, {key_1:String})
             LIMIT {max_rows:UInt32}
             UNION ALL
-            SELECT Attributes[{key_1:String}] AS Value
+            SELECT Attributes[{key_1:String}] AS Value, toFloat64(1) AS Weight
             FROM metrics_histogram
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
@@ -37,7 +37,7 @@ FROM
                 AND mapContains(Attributes, {key_1:String})
             LIMIT {max_rows:UInt32}
             UNION ALL
-            SELECT Attributes[{key_1:String}] AS Value
+            SELECT Attributes[{key_1:String}] AS Value, toFloat64(1) AS Weight
             FROM metrics_exponential_histogram
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')
@@ -47,7 +47,7 @@ FROM
                 AND mapContains(Attributes, {key_1:String})
             LIMIT {max_rows:UInt32}
             UNION ALL
-            SELECT Attributes[{key_1:String}] AS Value
+            SELECT Attributes[{key_1:String}] AS Value, toFloat64(1) AS Weight
             FROM metrics_summary
             WHERE OrgId = {org:String}
                 AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

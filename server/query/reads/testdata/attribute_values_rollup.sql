@@ -1,4 +1,4 @@
-SELECT toString(ServiceVersion) AS Value, sum(SpanCount) AS Uses, toUInt64(0) AS Rows
+SELECT toString(ServiceVersion) AS Value, sum(EstimatedSpanCount) AS Uses, toUInt64(0) AS Rows
 FROM service_minutes
 WHERE OrgId = {org:String}
     AND Minute >= toDateTime({start:Int64}, 'UTC')

@@ -1,4 +1,5 @@
-SELECT uniqExact(intDiv(toUnixTimestamp64Nano(Timestamp), {part:Int64})) AS Parts
+SELECT uniqExact(intDiv(toUnixTimestamp64Nano(Timestamp), {part:Int64})) AS Parts, min(Timestamp) AS First,
+    max(Timestamp) AS Last
 FROM logs
 WHERE OrgId = {org:String}
     AND Timestamp >= fromUnixTimestamp64Nano({start:Int64}, 'UTC')

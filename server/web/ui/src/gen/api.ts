@@ -3500,6 +3500,8 @@ export interface LogPatternList {
   truncated?: boolean;
   data?: Array<LogPattern>;
   baselineIsThin?: boolean;
+  baselineDataStartTime?: string;
+  baselineDataEndTime?: string;
 }
 
 export interface LogTimeseries {
