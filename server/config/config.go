@@ -43,7 +43,7 @@ type Config struct {
 	LogFormat       string // "text" or "json"
 	SecretKey       Secret // key of all keyed hashes; empty: DataDir/secrets/pepper, made at the first start
 	ShutdownTimeout time.Duration
-	IngestNodes     int // number of nodes that share the rate limits of ingest keys
+	IngestNodes     int // number of nodes that share the rate limits of ingest keys; 0 counts them
 
 	OIDC OIDC
 

@@ -48,7 +48,7 @@ func TestDefaults(t *testing.T) {
 	cfg.resolved = nil
 	want := Config{
 		DataDir: "./data", APIAddr: "127.0.0.1:8080", IngestAddr: "127.0.0.1:4318", OTLPGRPCAddr: "127.0.0.1:4317",
-		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second, IngestNodes: 1,
+		Region: "us", Roles: Roles{"api", "ingest", "worker"}, LogFormat: "text", ShutdownTimeout: 30 * time.Second,
 		OIDC:   OIDC{Scopes: []string{"openid", "email", "profile"}, Label: "single sign-on"},
 		GitHub: GitHub{URL: "https://github.com"}, Slack: Slack{URL: "https://slack.com"}, Discord: Discord{URL: "https://discord.com"},
 		VercelURL:   "https://api.vercel.com",

@@ -379,8 +379,9 @@ func Keys() []Key {
 			assign: duration(func(c *Config) *time.Duration { return &c.ShutdownTimeout }),
 		},
 		{
-			Name: "ingest-nodes", Kind: KindCount, Default: "1", Min: 1,
-			Help:   "number of nodes with the role `ingest`, the same on each node; they share the rate limits of custom ingest keys",
+			Name: "ingest-nodes", Kind: KindCount, Default: "0", Min: 0,
+			Help: "number of nodes with the role `ingest`, which share the rate limits of custom ingest keys; 0 counts the nodes that share the " +
+				"database",
 			assign: count(func(c *Config) *int { return &c.IngestNodes }),
 		},
 		{

@@ -157,7 +157,7 @@ type Config struct {
 	Usage *usage.Meter
 	// Outcomes remembers the last answers to each key. Nil means that none are kept.
 	Outcomes *outcome.Recorder
-	// Nodes is the number of ingest nodes, which share the rate limits of keys. Default 1.
+	// Nodes is the number of ingest nodes, which share the rate limits of keys. Default 1. SetNodes changes it.
 	Nodes int
 	// Region appears in the refusal of a key, because this region does not know the keys of other regions.
 	Region string
@@ -196,6 +196,9 @@ type Gateway struct {
 	health   *health.Server
 	draining atomic.Bool
 }
+
+// SetNodes changes the number of ingest nodes, which share the rate limits of keys.
+func (g *Gateway) SetNodes(n int) { g.rates.SetNodes(n) }
 
 // New makes a gateway.
 func New(cfg Config) (*Gateway, error) {

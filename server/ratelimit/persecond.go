@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,7 +17,7 @@ const whole = 1 - 1e-9
 // limit of a key is that of the whole installation: each node grants its share. A bucket is kept until it is full again. That takes a
 // second, or longer for limits below one request a second. It is safe for concurrent use.
 type PerSecond struct {
-	nodes float64
+	nodes atomic.Int64
 
 	// One lock is enough: only keys with a limit take it, for some nanoseconds.
 	mu      sync.Mutex
@@ -32,14 +33,19 @@ type tokens struct {
 
 // NewPerSecond grants 1/nodes of each limit; fewer than one node means one.
 func NewPerSecond(nodes int) *PerSecond {
-	return &PerSecond{nodes: float64(max(nodes, 1)), buckets: map[string]*tokens{}}
+	l := &PerSecond{buckets: map[string]*tokens{}}
+	l.SetNodes(nodes)
+	return l
 }
+
+// SetNodes changes the number of nodes that share the limits.
+func (l *PerSecond) SetNodes(nodes int) { l.nodes.Store(int64(max(nodes, 1))) }
 
 // Allow reports whether the key may send one more request now, and if not, the time until it may. The limit is in requests per second over
 // all nodes and must be above zero. A new limit counts from this request on: the bucket keeps its tokens, at most as many as the new limit
 // allows.
 func (l *PerSecond) Allow(key string, limit float64, now time.Time) (wait time.Duration, ok bool) {
-	perSecond := limit / l.nodes
+	perSecond := limit / float64(l.nodes.Load())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sweep(now)

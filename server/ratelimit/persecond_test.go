@@ -103,6 +103,19 @@ func TestPerSecondChangedLimit(t *testing.T) {
 	}
 }
 
+// TestPerSecondNodes: a node that joins takes its part from the next request on, and one that leaves gives it back.
+func TestPerSecondNodes(t *testing.T) {
+	l, now := NewPerSecond(0), start()
+	for _, step := range []struct{ nodes, want int }{{1, 100}, {4, 25}, {2, 50}, {0, 100}} {
+		l.SetNodes(step.nodes)
+		granted(l, "k", 100, now, 1)
+		now = now.Add(time.Minute)
+		if got := granted(l, "k", 100, now, 200); got != step.want {
+			t.Errorf("%d nodes: %d at once, want %d", step.nodes, got, step.want)
+		}
+	}
+}
+
 func TestPerSecondClockSetBack(t *testing.T) {
 	l, now := NewPerSecond(1), start()
 	granted(l, "k", 4, now, 100)

@@ -70,6 +70,19 @@ func (s *Store) ClearIngestMark(ctx context.Context, node string) error {
 	return nil
 }
 
+// CountIngestNodes returns the number of ingest nodes that gave a sign of life.
+func (s *Store) CountIngestNodes(ctx context.Context) (n int, err error) {
+	err = s.tx(ctx, "count ingest nodes", func(tx *ent.Tx) error {
+		now, err := s.workClock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		n, err = tx.IngestMark.Query().Where(ingestmark.SeenAtGTE(now.Add(-limits.IngestMarkSilent))).Count(ctx)
+		return err
+	})
+	return n, err
+}
+
 // StoredThrough returns the mark of all live ingest nodes together. ok is false when no node is alive. silent lists nodes whose mark is
 // too old to count: what they have in their queues is missing.
 func (s *Store) StoredThrough(ctx context.Context) (all IngestMark, ok bool, silent []string, err error) {
