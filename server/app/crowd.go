@@ -187,13 +187,13 @@ func noteState(conn net.Conn, state http.ConnState) {
 	}
 	m.crowd.mu.Lock()
 	defer m.crowd.mu.Unlock()
-	//exhaustive:ignore // a new connection is idle, and a closed one is removed by Close
 	switch state {
 	case http.StateActive:
 		m.crowd.wake(m)
 	case http.StateIdle:
 		m.begun.Store(false)
 		m.crowd.rest(m)
+	default: // a new connection is idle, and a closed one is removed by Close
 	}
 }
 

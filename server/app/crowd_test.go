@@ -2,10 +2,12 @@ package app
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,8 +76,7 @@ func (v *visitor) get(path string) bool {
 func (v *visitor) closed() bool {
 	_ = v.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 	_, err := v.r.ReadByte()
-	timeout, ok := err.(net.Error)
-	return err != nil && !(ok && timeout.Timeout())
+	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // TestCrowdGivesWay: on a full port, the connection that is idle for the longest time gives way: one that has sent nothing, half a
@@ -129,8 +130,7 @@ func eventuallyClosed(v *visitor) bool {
 	_ = v.SetReadDeadline(time.Now().Add(5 * time.Second))
 	for {
 		if _, err := v.r.ReadByte(); err != nil {
-			timeout, ok := err.(net.Error)
-			return !(ok && timeout.Timeout())
+			return !errors.Is(err, os.ErrDeadlineExceeded)
 		}
 	}
 }
@@ -172,7 +172,8 @@ func TestCrowdShares(t *testing.T) {
 	if !first.get("/") {
 		t.Fatal("a request is not answered")
 	}
-	if !visit(t, "127.0.0.1", to).get("/wait") || !visit(t, "127.0.0.1", to).get("/wait") || !eventuallyClosed(first) {
+	second, third := visit(t, "127.0.0.1", to), visit(t, "127.0.0.1", to)
+	if !second.get("/wait") || !third.get("/wait") || !eventuallyClosed(first) {
 		t.Error("the idle connection of an address does not give way to its third one")
 	}
 	if visit(t, "127.0.0.1", to).get("/") {
