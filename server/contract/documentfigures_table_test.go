@@ -177,6 +177,6 @@ var documentFigures = []struct{ figure, documents string }{
 	{"30 seconds", "sql.md"},
 	{"1 bytes", "trace-policies.md"},
 	{"100", "clients.md"},
-	{"20", "reliability.md"},
+	{"10", "reliability.md"},
 	{"1 GiB", "reliability.md"},
 }

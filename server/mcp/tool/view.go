@@ -100,7 +100,7 @@ func (c *Call) text(name string) string {
 			return ""
 		}
 		if narrows, ok := field.(*bool); ok && !*narrows {
-			return "" // a switch that is off is no condition, unlike false of an optional argument
+			return "" // a switch that is off sets no condition, unlike false of an optional argument
 		}
 		switch v := v.(type) {
 		case []string:

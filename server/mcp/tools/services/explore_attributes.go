@@ -122,7 +122,8 @@ func exploreKeys(
 		res.Keys = append(res.Keys, keyCount{r.GetKey(), r.GetScope(), r.GetCount()})
 		cells = append(cells, []string{r.GetKey(), r.GetScope(), wording.Number(r.GetCount())})
 	}
-	text.Blocks = []tool.Block{tool.Table("Keys", "No attribute was seen in this time range.", []string{"Key", "Scope", "Received " + a.rows()}, cells)}
+	heads := []string{"Key", "Scope", "Received " + a.rows()}
+	text.Blocks = []tool.Block{tool.Table("Keys", "No attribute was seen in this time range.", heads, cells)}
 	text.Shown = tool.ShownOf(len(rows), more, "keys")
 	if len(rows) > 0 {
 		text.Next = append(
