@@ -48,7 +48,7 @@ type ErrorIssuePullRequest struct {
 	Shard int `json:"shard,omitempty"`
 	// when the source host is asked again; null once it is merged
 	DueAt *time.Time `json:"due_at,omitempty"`
-	// when the source host last told the state
+	// when the source host last reported the state
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 	// why the source host did not tell it
 	CheckProblem *string `json:"check_problem,omitempty"`

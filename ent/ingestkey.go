@@ -33,7 +33,7 @@ type IngestKey struct {
 	KeyHash string `json:"-"`
 	// KeyPrefix holds the value of the "key_prefix" field.
 	KeyPrefix string `json:"key_prefix,omitempty"`
-	// the whole public key, which is no secret: it is shipped in client code; empty for the other kinds
+	// the whole public key, which is not a secret: it is shipped in client code; empty for the other kinds
 	PublicText *string `json:"public_text,omitempty"`
 	// nil if every signal is allowed, as for default keys
 	Signals []string `json:"signals,omitempty"`

@@ -174,10 +174,9 @@ func questionFixtures(server *sdk.Server, tool func(name, schema string, run fun
 			"type": "object", "properties": map[string]any{field: map[string]any{"type": kind}}, "required": []string{field},
 		}}
 	}
-	model := &sdk.CreateMessageParams{MaxTokens: 50, Messages: []*sdk.SamplingMessage{{
-		Role:    "user",
-		Content: &sdk.TextContent{Text: "What is the capital of France?"},
-	}}} //nolint:staticcheck // see above
+	question := &sdk.TextContent{Text: "What is the capital of France?"}
+	//nolint:staticcheck // see above
+	model := &sdk.CreateMessageParams{MaxTokens: 50, Messages: []*sdk.SamplingMessage{{Role: "user", Content: question}}}
 	done := func(text string) (*sdk.CallToolResult, error) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}}, nil
 	}
@@ -221,8 +220,8 @@ func questionFixtures(server *sdk.Server, tool func(name, schema string, run fun
 	answered("tampered_state", "asked", sdk.InputRequestMap{"confirm": form("ok", "boolean")})
 	answered("multiple_inputs", "asked", sdk.InputRequestMap{
 		"user_name": form("name", "string"), "greeting": model,
-		"client_roots": &sdk.ListRootsParams{},
-	}) //nolint:staticcheck // see above
+		"client_roots": &sdk.ListRootsParams{}, //nolint:staticcheck // see above
+	})
 
 	tool("test_input_required_result_multi_round", "", func(req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if req.Params.RequestState == "" {

@@ -55,8 +55,8 @@ func startProcess(ctx context.Context, program, dir string) (*process, error) {
 	}
 	bootstrap := filepath.Join(dir, "bootstrap.json")
 	p := &process{program: program, dir: dir, log: &bytes.Buffer{}, done: make(chan struct{})}
-	p.cmd = exec.Command(program, "serve", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr",
-		"127.0.0.1:0", //nolint:noctx // it is stopped with SIGTERM
+	//nolint:noctx // it is stopped with SIGTERM
+	p.cmd = exec.Command(program, "serve", "--data-dir", dir, "--api-addr", "127.0.0.1:0", "--ingest-addr", "127.0.0.1:0",
 		"--otlp-grpc-addr", "127.0.0.1:0", "--bootstrap-file", bootstrap)
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "SVC_") || strings.HasPrefix(kv, "SVC_CHDB_LIB=") {

@@ -152,8 +152,8 @@ func TestProductEventsAreBounded(t *testing.T) {
 	}
 	s.NoProductEvents = false
 	set := &blocks.Set{}
-	if _, err := otlp.Walk(otlp.Traces, marshal(t, in), s, set); err != otlp.ErrTooLarge ||
-		set.Rows() > 0 { //nolint:errorlint // Walk promises the bare value.
+	_, err := otlp.Walk(otlp.Traces, marshal(t, in), s, set)
+	if err != otlp.ErrTooLarge || set.Rows() > 0 { //nolint:errorlint // Walk promises the bare value.
 		t.Errorf("%v, %d rows", err, set.Rows())
 	}
 }

@@ -37,8 +37,9 @@ func TestOfficialClient(t *testing.T) {
 	m := lab.Propose(p, "feature/x", "Rename the shop")
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	lab.Merged(m, second, at)
+	//nolint:staticcheck // SA1019: the test is not about the source of tokens
 	client, err := api.NewOAuthClient(lab.Grant("ada"), api.WithBaseURL(lab.URL), api.WithCustomLimiter(unlimited{}),
-		api.WithoutRetries()) //nolint:staticcheck // SA1019: the source of tokens is not what is tested
+		api.WithoutRetries())
 	if err != nil {
 		t.Fatal(err)
 	}
