@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Holds the subjects of commits to the form "area: verb object" and 72 characters, as CONTRIBUTING.md asks. Commits up to the one below are
-# older than this check and stay as they are. No later commit is exempt. A clone without that commit shows its newest commit only.
+# older than this check and stay as they are. Later ones are exempt only if they are merges, whose subject git writes. A clone without
+# that commit shows its newest commit only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +11,7 @@ if git merge-base --is-ancestor "$since" HEAD 2>/dev/null; then
 else
 	range=(-1 HEAD)
 fi
-bad=$(git log --format='%h %s' "${range[@]}" | while read -r hash subject; do
+bad=$(git log --no-merges --format='%h %s' "${range[@]}" | while read -r hash subject; do
 	if ((${#subject} > 72)); then
 		echo "$hash has a subject of ${#subject} characters; at most 72: $subject"
 	elif ! [[ $subject =~ ^[A-Za-z0-9._/,\ -]+:\ [a-z][a-z-]*\ [^\ ] ]]; then
