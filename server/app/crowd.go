@@ -139,20 +139,25 @@ type member struct {
 	// guards them and gone.
 	inAll, inOwn *list.Element
 	gone         bool
-	// begun says that an answer has begun since the connection was idle.
-	begun atomic.Bool
+	// begun says that an answer has begun since the connection was idle. framed says that the connection speaks HTTP/2: its first bytes
+	// are no answer of HTTP/1, and later ones may be any part of a frame.
+	begun, framed atomic.Bool
 }
 
 // Write puts X-Content-Type-Options into an answer that has none. net/http answers a request that it cannot read without a handler. An
 // answer begins with the first write after the connection was idle, so no bytes of a body are taken for one.
 func (m *member) Write(p []byte) (int, error) {
-	if m.begun.Load() || bytes.HasPrefix(p, []byte("HTTP/1.1 1")) { // "100 Continue" comes before an answer
+	if m.framed.Load() || m.begun.Load() || bytes.HasPrefix(p, []byte("HTTP/1.1 1")) { // "100 Continue" comes before an answer
 		return m.Conn.Write(p)
 	}
 	m.begun.Store(true)
+	if !bytes.HasPrefix(p, []byte("HTTP/1.")) {
+		m.framed.Store(true)
+		return m.Conn.Write(p)
+	}
 	head, _, _ := bytes.Cut(p, []byte("\r\n\r\n"))
 	line, _, _ := bytes.Cut(head, []byte("\r\n"))
-	if !bytes.HasPrefix(line, []byte("HTTP/1.")) || bytes.Contains(head, []byte("\r\n"+noSniffName+":")) {
+	if bytes.Contains(head, []byte("\r\n"+noSniffName+":")) {
 		return m.Conn.Write(p)
 	}
 	n, err := m.Conn.Write(slices.Concat(line, []byte("\r\n"+noSniffName+": nosniff"), p[len(line):]))

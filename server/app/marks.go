@@ -20,14 +20,13 @@ func (a *App) openMarks(context.Context) error {
 		tick := time.NewTicker(limits.IngestMarkEvery)
 		defer tick.Stop()
 		for {
-			m, ok := a.ownMark()
-			if ok {
+			if m, ok := a.ownMark(); ok {
 				if err := a.store.SetIngestMark(ctx, a.queue.ID(), m); err != nil && ctx.Err() == nil {
 					a.log.Warn("alerts may wait for this node: it could not say how far its telemetry is stored", "error", err)
 				}
 			}
 			if a.cfg.IngestNodes == 0 {
-				a.countNodes(ctx, ok)
+				a.countNodes(ctx)
 			}
 			select {
 			case <-ctx.Done():
@@ -48,17 +47,14 @@ func (a *App) openMarks(context.Context) error {
 	return nil
 }
 
-// countNodes divides the rates of ingest keys between the ingest nodes that are alive. marked says whether this node is among those that
-// the store counts. While the database does not answer, the last number applies.
-func (a *App) countNodes(ctx context.Context, marked bool) {
-	n, err := a.store.CountIngestNodes(ctx)
+// countNodes divides the rates of ingest keys between the ingest nodes that are alive. While the database does not answer, the last number
+// applies.
+func (a *App) countNodes(ctx context.Context) {
+	n, err := a.store.CountIngestNodes(ctx, a.queue.ID())
 	if err != nil {
 		return
 	}
-	if !marked {
-		n++
-	}
-	a.gateway.SetNodes(n)
+	a.gateway.SetNodes(1 + n)
 }
 
 // ownMark says how far this node's telemetry is stored. It is not known until the records of earlier runs are.

@@ -70,14 +70,14 @@ func (s *Store) ClearIngestMark(ctx context.Context, node string) error {
 	return nil
 }
 
-// CountIngestNodes returns the number of ingest nodes that gave a sign of life.
-func (s *Store) CountIngestNodes(ctx context.Context) (n int, err error) {
+// CountIngestNodes returns the number of other ingest nodes that gave a sign of life.
+func (s *Store) CountIngestNodes(ctx context.Context, own string) (n int, err error) {
 	err = s.tx(ctx, "count ingest nodes", func(tx *ent.Tx) error {
 		now, err := s.workClock(ctx, tx)
 		if err != nil {
 			return err
 		}
-		n, err = tx.IngestMark.Query().Where(ingestmark.SeenAtGTE(now.Add(-limits.IngestMarkSilent))).Count(ctx)
+		n, err = tx.IngestMark.Query().Where(ingestmark.IDNEQ(own), ingestmark.SeenAtGTE(now.Add(-limits.IngestMarkSilent))).Count(ctx)
 		return err
 	})
 	return n, err

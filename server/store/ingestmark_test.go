@@ -13,12 +13,12 @@ func TestCountIngestNodes(t *testing.T) {
 	s := openWork(t, Config{URL: pgtest.Start(t).NewDatabase(t)})
 	count := func(want int) {
 		t.Helper()
-		if n, err := s.CountIngestNodes(t.Context()); err != nil || n != want {
+		if n, err := s.CountIngestNodes(t.Context(), "own"); err != nil || n != want {
 			t.Errorf("%d nodes, %v; want %d", n, err, want)
 		}
 	}
 	count(0)
-	for _, node := range []string{"a", "b", "c"} {
+	for _, node := range []string{"a", "b", "c", "own"} {
 		if err := s.SetIngestMark(t.Context(), node, IngestMark{Through: time.Now()}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -114,9 +115,6 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			if err := knownTool(a, out); err != nil {
-				return nil, err
-			}
 			// The figures of a model, service or environment say little without the figures of all of them.
 			var all *svcv2.AgentToolsOverview
 			if len(a.Chosen(a.fields()...)) > 0 {
@@ -126,14 +124,19 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 					return nil, err
 				}
 			}
+			if err := knownTool(a, cmp.Or(all, out)); err != nil {
+				return nil, err
+			}
 			return toolsAnswer(a, w, out, all), nil
 		}),
 	})
 }
 
-// knownTool refuses the name of a tool that no agent called, and names near ones: no calls would look like good news.
+// knownTool refuses the name of a tool that no agent called, and names near ones: no calls would look like good news. out has the tools of
+// all models, services and environments.
 func knownTool(a *getAgentToolsOverviewArgs, out *svcv2.AgentToolsOverview) error {
-	if a.Tool == nil || out.GetCurrent().GetCalls() > 0 || out.GetPrevious().GetCalls() > 0 || len(out.GetTools()) == 0 {
+	called := out.GetCurrent().GetCalls() > 0 || out.GetPrevious().GetCalls() > 0
+	if a.Tool == nil || a.ToolContains != nil || called || len(out.GetTools()) == 0 {
 		return nil
 	}
 	var names []string
