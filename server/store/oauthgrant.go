@@ -266,7 +266,7 @@ func (s *Store) RevokeOAuthGrant(ctx context.Context, user principal.UserID, id 
 	})
 }
 
-// OAuthIdentity is an access token with the rights of its user, read at one moment.
+// OAuthIdentity is an access token and the rights of its user. Both are read at the same moment.
 type OAuthIdentity struct {
 	TokenHash   string
 	Grant       OAuthGrant
