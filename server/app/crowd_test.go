@@ -135,8 +135,8 @@ func eventuallyClosed(v *visitor) bool {
 	}
 }
 
-// TestCrowdShares: while a port is crowded, an address with half of the connections gets no more, and its own idle connections give
-// way, not those of others. Below that, it may have more. A fixed bound of an address holds always.
+// TestCrowdShares: while a port is crowded, an address with half of the connections or more gets a new one only in place of an idle one
+// of its own, never of another address. Before the port is crowded, it may have more. A fixed bound of an address holds always.
 func TestCrowdShares(t *testing.T) {
 	t.Parallel()
 	to := crowded(t, 0, 8)

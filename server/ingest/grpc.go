@@ -15,6 +15,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/ingest/otlp"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/requestid"
 )
 
@@ -62,7 +63,7 @@ func (g *Gateway) GRPCServer() *http.Server {
 	server.Protocols = &protocols
 	server.WriteTimeout = 0 // it would end a health watch; Export sets its own
 	server.HTTP2 = &http.HTTP2Config{
-		MaxConcurrentStreams:          min(g.limits.InFlight, 1000),
+		MaxConcurrentStreams:          min(g.limits.InFlight, limits.StreamsOfExporter),
 		MaxReceiveBufferPerConnection: maxConnectionBuffer,
 		MaxReceiveBufferPerStream:     maxStreamBuffer,
 		SendPingTimeout:               time.Minute,

@@ -100,7 +100,8 @@ func alerts() []Limit {
 		lasts("AlertHoldSampling", AlertHoldSampling, "An incident whose sampling changed is held for at most %s."),
 		lasts("AlertHoldNoData", AlertHoldNoData, "An incident without data is resolved after %s."),
 		lasts("AlertNoDataMemory", AlertNoDataMemory,
-			"A rule that alerts on missing data fires for groups whose last data is at most %s old."),
+			"A rule that alerts on missing data fires for a group that has no data now and had some in the last %s. After that, the group is "+
+				"skipped."),
 		lasts("AlertFastBurn", AlertFastBurn, "A fast burn of an objective is seen in a window of %s."),
 		lasts("AlertFastBurnShort", AlertFastBurnShort, "Its short window is %s."),
 		count("AlertFastBurnShare", AlertFastBurnShare, "It uses up %s percent of the budget."),

@@ -72,7 +72,8 @@ func events() []Limit {
 		lasts("SessionPause", SessionPause, "A pause of up to %s between two events of a session counts as active time."),
 		lasts("SessionBounce", SessionBounce, "A session without a click that was seen for less than %s is a bounce."),
 		lasts("SessionGlance", SessionGlance,
-			"A session with one page that was seen for less than %s is a glance; without a click, a longer one is idle."),
+			"A session with at most one page, at most 2 clicks and no error that was seen for less than %s is a glance, unless it is a bounce. "+
+				"One with at most one page and no click that was seen for longer is idle."),
 		count("RecordingPage", RecordingPage, "A page of a recording has at most %s chunks."),
 		count("RecordingManifest", RecordingManifest, "The manifest of a recording lists at most %s chunks."),
 		size("RecordingPayload", RecordingPayload, "A page of a recording always holds chunks of %s."),

@@ -22,10 +22,11 @@ const (
 	HeaderTime    = 10 * time.Second
 	APIBodyTime   = 20 * time.Second
 	APIAnswerTime = 20 * time.Second
-	// ConnectionIdle is how long a connection of the API stays open without a request, StreamsOfConnection how many requests one connection
-	// over HTTP/2 may have at once.
+	// ConnectionIdle is how long a connection of the API stays open without a request. StreamsOfConnection and StreamsOfExporter are how many
+	// requests one connection over HTTP/2 may have at once, to the API and to the port of OTLP over gRPC.
 	ConnectionIdle      = 2 * time.Minute
 	StreamsOfConnection = 100
+	StreamsOfExporter   = 1000
 	// Connections bounds the open connections of a port, ConnectionsOfAddress those of one address to the API port. While
 	// ConnectionsCrowded percent of a port's connections are open, one address may have ConnectionsShare percent of them. Below that, many
 	// exporters behind one address may have more.
@@ -83,12 +84,15 @@ func requests() []Limit {
 		lasts("APIBodyTime", APIBodyTime, "The body of a request to the API arrives within %s, and 1 second more for each 64 KiB."),
 		lasts("APIAnswerTime", APIAnswerTime, "A caller of the API takes each 256 KiB of an answer within %s."),
 		lasts("ConnectionIdle", ConnectionIdle, "A connection to the API is closed after %s without a request."),
-		count("StreamsOfConnection", StreamsOfConnection, "One connection over HTTP/2 has at most %s requests at once."),
+		count("StreamsOfConnection", StreamsOfConnection, "One connection over HTTP/2 to the API port has at most %s requests at once."),
+		count("StreamsOfExporter", StreamsOfExporter, "One connection to the port of OTLP over gRPC has at most %s requests at once."),
 		count("Connections", Connections, "A port has at most %s open connections, or a quarter of the files that the process may open."),
 		count("ConnectionsOfAddress", ConnectionsOfAddress, "One address has at most %s open connections to the API port."),
 		count("ConnectionsCrowded", ConnectionsCrowded, "A port is crowded while %s percent of its connections are open. When an address or a "+
-			"port has as many connections as it may have, the one that is longest without a request gives way to a new one."),
-		count("ConnectionsShare", ConnectionsShare, "One address has at most %s percent of the connections of a crowded port."),
+			"port has as many connections as it may have, the one that is longest without a request gives way to a new one. When all of them "+
+			"have requests in progress, the new one is closed."),
+		count("ConnectionsShare", ConnectionsShare, "While a port is crowded, an address that has %s percent of the connections that the port may "+
+			"have, or more, gets a new one only in place of one of its own. It keeps those that it has."),
 		size("AnswerRows", AnswerRows, "A page of log records ends early when its records take %s. A single record may be larger."),
 		size("AnswerTrace", AnswerTrace, "A trace is cut when its spans take %s."),
 		size("ReadResult", ReadResult, "The result of a read of telemetry is at most %s."),

@@ -174,9 +174,10 @@ type LogPatternList struct {
 	// True when the earlier window has too few records for a comparison: they cover less than a tenth of the time that the records
 	// of this window cover. Then no pattern is marked as new.
 	BaselineIsThin bool `protobuf:"varint,13,opt,name=baseline_is_thin,json=baselineIsThin" json:"baseline_is_thin,omitempty"`
-	// Time of the first record of the earlier window, of any service; null without records.
+	// Time of the first record of the earlier window, of any service. Null without a comparison, when no pattern was found, and when
+	// the earlier window has no record.
 	BaselineDataStartTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=baseline_data_start_time,json=baselineDataStartTime" json:"baseline_data_start_time,omitempty"`
-	// Time of the last record of the earlier window; null without records.
+	// Time of the last record of the earlier window, of any service. Null when `baseline_data_start_time` is null.
 	BaselineDataEndTime *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=baseline_data_end_time,json=baselineDataEndTime" json:"baseline_data_end_time,omitempty"`
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache

@@ -38,7 +38,9 @@ type QuerySpec struct {
 	// `error_rate` (0 to 1). Traces also have `apdex`, and in milliseconds `avg_duration`, `min_duration`, `max_duration`,
 	// `p50_duration` to `p99_duration`. Product events also have `sessions`, `persons`, `users` and `visitors`; the users and visitors
 	// are those of the events, or else of their sessions. Metrics have `avg`, `sum`, `min`, `max`, `count`, `rate`, `increase` and the
-	// quantiles. Quantiles are estimates: `p95` lies between the exact 93rd and 97th percentile.
+	// quantiles. Quantiles of traces, logs and product events are estimates from digests: `p95` lies between the exact 93rd and 97th
+	// percentile, or between the neighbours of these two values. Quantiles of metrics are exact for gauges and sums. For histograms
+	// they lie in the bucket of the exact value, and for summaries they are the mean of the quantiles that were sent.
 	Aggregation string `protobuf:"bytes,3,opt,name=aggregation" json:"aggregation,omitempty"`
 	// The field to aggregate, for example `attr.cart.size` or `duration`. Values that are not numbers do not count.
 	ValueField *string `protobuf:"bytes,4,opt,name=value_field,json=valueField" json:"value_field,omitempty"`

@@ -200,9 +200,9 @@ type Service struct {
 	ServiceNamespaces []string `protobuf:"bytes,3,rep,name=service_namespaces,json=serviceNamespaces" json:"service_namespaces,omitempty"`
 	// The deployment environments in which the service was seen, sorted.
 	DeploymentEnvironments []string `protobuf:"bytes,4,rep,name=deployment_environments,json=deploymentEnvironments" json:"deployment_environments,omitempty"`
-	// Entry spans per second, corrected for sampling.
+	// Entry spans per second, corrected for sampling; all spans for a service without entry spans.
 	Throughput float64 `protobuf:"fixed64,5,opt,name=throughput" json:"throughput,omitempty"`
-	// Entry spans per second as received.
+	// Entry spans per second as received; all spans for a service without entry spans.
 	TracedThroughput float64 `protobuf:"fixed64,6,opt,name=traced_throughput,json=tracedThroughput" json:"traced_throughput,omitempty"`
 	// Entry spans received; all spans for a service without entry spans.
 	SpanCount float64 `protobuf:"fixed64,7,opt,name=span_count,json=spanCount" json:"span_count,omitempty"`
@@ -211,7 +211,7 @@ type Service struct {
 	// Share of the spans that failed, 0 to 1, corrected for sampling: each span counts as often as its sampling ratio says.
 	ErrorRate float64 `protobuf:"fixed64,9,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
 	// Median duration in milliseconds. All percentiles of durations are estimates from digests. Their error is at most 2 percent of the
-	// ranks: a 95th percentile lies between the exact 93rd and 97th one.
+	// ranks: a 95th percentile lies between the exact 93rd and 97th one, or between the neighbours of these two values.
 	P50LatencyMs float64 `protobuf:"fixed64,10,opt,name=p50_latency_ms,json=p50LatencyMs" json:"p50_latency_ms,omitempty"`
 	// 95th percentile of the duration in milliseconds.
 	P95LatencyMs float64 `protobuf:"fixed64,11,opt,name=p95_latency_ms,json=p95LatencyMs" json:"p95_latency_ms,omitempty"`
@@ -223,7 +223,7 @@ type Service struct {
 	SamplingWeight float64 `protobuf:"fixed64,14,opt,name=sampling_weight,json=samplingWeight" json:"sampling_weight,omitempty"`
 	// 95th percentile of the duration over the 7 days before the window; left out without history.
 	BaselineP95LatencyMs *float64 `protobuf:"fixed64,15,opt,name=baseline_p95_latency_ms,json=baselineP95LatencyMs" json:"baseline_p95_latency_ms,omitempty"`
-	// Entry spans in the 7 days before the window; left out without history.
+	// Entry spans in the 7 days before the window, or all spans for a service without entry spans; left out without history.
 	BaselineSpanCount *float64 `protobuf:"fixed64,16,opt,name=baseline_span_count,json=baselineSpanCount" json:"baseline_span_count,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
