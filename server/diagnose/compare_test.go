@@ -260,6 +260,30 @@ func TestCoverageIsExact(t *testing.T) {
 	}
 }
 
+// TestRateOfFewSpans: one span in an hour is a rate of one a minute at most, not of one a second.
+func TestRateOfFewSpans(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ period, covered, over time.Duration }{
+		{time.Hour, time.Second, time.Minute},
+		{time.Hour, time.Minute, time.Minute},
+		{time.Hour, 10 * time.Minute, 10 * time.Minute},
+		{time.Hour, time.Hour, time.Hour},
+		{90 * time.Second, time.Second, 2 * time.Second},
+		{time.Second, 10 * time.Millisecond, time.Second},
+		{10 * time.Millisecond, time.Millisecond, 10 * time.Millisecond},
+	} {
+		p := Period{now().Add(-c.period), now()}
+		one := 1 / c.period.Seconds()
+		got := coverage{Period{p.End.Add(-c.covered), p.End}}.rate(p, one)
+		if want := 1 / c.over.Seconds(); math.Abs(got-want) > 1e-9*want {
+			t.Errorf("one span in %s of %s: %v a second, want %v", c.covered, c.period, got, want)
+		}
+	}
+	if got := (coverage{}).rate(Period{now().Add(-time.Hour), now()}, 0); got != 0 {
+		t.Errorf("no span: %v a second", got)
+	}
+}
+
 // TestNewOperations: an operation that was not there before is a cause if the service spends a good part of its time in it.
 func TestNewOperations(t *testing.T) {
 	t.Parallel()

@@ -110,12 +110,13 @@ func (c coverage) times() (start, end *timestamppb.Timestamp) {
 	return c.start(), c.end()
 }
 
-// rate converts figures per second of a whole period into figures per second of its covered part.
+// rate converts figures per second of a whole period into figures per second of its covered part. A part of fewer seconds than partOf
+// counts as that long, because one span alone does not make a rate of one span a second.
 func (c coverage) rate(p Period, perSecond float64) float64 {
 	if c.length() <= 0 {
 		return perSecond
 	}
-	return perSecond * float64(p.length()) / float64(c.length())
+	return perSecond * float64(p.length()) / float64(min(max(c.length(), partOf(p)), p.length()))
 }
 
 // thin reports whether the previous period has too little data to find changes against it.

@@ -191,8 +191,8 @@ func (x *ServiceDiagnosis) GetDeploymentEnvironments() []string {
 // Figures of a service in a window.
 type ServiceHealth struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Entry spans per second of the part of the period that has data, corrected for sampling. For a service without entry spans, all its
-	// spans count.
+	// Entry spans per second of the part of the period that has data, at least a sixtieth of the period, corrected for sampling. For a
+	// service without entry spans, all its spans count.
 	Throughput float64 `protobuf:"fixed64,1,opt,name=throughput" json:"throughput,omitempty"`
 	// Share of these spans that failed, 0 to 1, corrected for sampling.
 	ErrorRate float64 `protobuf:"fixed64,2,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`
@@ -292,8 +292,8 @@ func (x *ServiceHealth) GetApdexScore() float64 {
 // Figures of a service in one period of a comparison.
 type PeriodFigures struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Entry spans per second of the part of the period that has data, corrected for sampling. For a service without entry spans, all its
-	// spans count.
+	// Entry spans per second of the part of the period that has data, at least a sixtieth of the period, corrected for sampling. For a
+	// service without entry spans, all its spans count.
 	Throughput float64 `protobuf:"fixed64,1,opt,name=throughput" json:"throughput,omitempty"`
 	// Share of these spans that failed, 0 to 1, corrected for sampling.
 	ErrorRate float64 `protobuf:"fixed64,2,opt,name=error_rate,json=errorRate" json:"error_rate,omitempty"`

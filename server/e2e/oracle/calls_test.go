@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -130,7 +131,7 @@ func (k *catalogAudit) comparePeriods(
 			rows := entriesOf(services[fmt.Sprint(s["name"])])
 			figures, _ := s[field].(object)
 			of := fmt.Sprint(what, " ", field, " ", s["name"])
-			k.field(read, of, spelled("throughput"), figures, exactly(estimated(rows)/data))
+			k.field(read, of, spelled("throughput"), figures, exactly(estimated(rows)/max(data, math.Ceil(w.seconds()/60))))
 			k.field(read, of, spelled("error_rate"), figures, exactly(errorRate(rows)))
 			want := exactly(0)
 			if len(rows) > 0 {

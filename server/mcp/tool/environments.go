@@ -10,12 +10,15 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
+// EntrySpans are the spans that measure services.
+const EntrySpans = "entry spans, or all spans of a service that has no entry spans"
+
 // Weighted says which spans the figures of an answer count, and that they are corrected for sampling.
 func Weighted(spans string) Pair { return Labeled("Counted", spans+", weighted by sampling") }
 
 // Estimated is what Weighted says, with quantiles from digests.
 func Estimated(spans string) Pair {
-	return Labeled("Counted", spans+", weighted by sampling; percentiles ≈, within 2 % of ranks")
+	return Labeled("Counted", spans+", weighted by sampling; percentiles ≈, within 2 % of ranks and one value beside them")
 }
 
 // MixedNotes returns a note if the figures mix several environments. The note names the parameter with which a call chooses one

@@ -25,10 +25,14 @@ func toCauses(list []*svcv2.Cause) []cause {
 	return out
 }
 
-func causeBlock(list []cause) tool.Block {
+// causeBlock lists causes. Without any, it says so, or why nothing was compared.
+func causeBlock(list []cause, uncompared string) tool.Block {
 	b := tool.Block{
 		Heading: "Likely causes, the likeliest first",
 		Empty:   "No cause was found: no release, dependency, error or log pattern changed much since the time before.",
+	}
+	if uncompared != "" {
+		b.Empty = uncompared
 	}
 	for i, c := range list {
 		b.Rows = append(b.Rows, fmt.Sprintf("%d. (%s) %s", i+1, c.Kind, c.Statement))

@@ -171,10 +171,9 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 		tool.Labeled("Previous", res.PreviousPeriod.Start+" to "+res.PreviousPeriod.End),
 	}}
 	text.Scope = append(text.Scope, a.Labels(res.CurrentPeriod, &a.Service, &a.Environment)[1:]...)
-	text.Notes = append(text.Notes, coverageNotes(
-		covered{"current period", res.Overall.Current.Data, res.CurrentPeriod},
-		covered{"previous period", res.Overall.Previous.Data, res.PreviousPeriod},
-	)...)
+	now := covered{"current period", res.Overall.Current.Data, res.CurrentPeriod}
+	before := covered{"previous period", res.Overall.Previous.Data, res.PreviousPeriod}
+	text.Notes = append(text.Notes, coverageNotes(now, before)...)
 	if res.PreviousIsThin {
 		text.Notes = append(text.Notes, "The previous period has too little data for a comparison, so no change counts as a finding. "+
 			"Give previous_start and previous_end, or around_time, so that both periods have data.")
@@ -198,7 +197,7 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 			Heading: "Overall",
 			Rows: []string{
 				fmt.Sprintf(
-					"- %s entry spans, %s failed (%s); before %s, %s failed (%s). Corrected for sampling.",
+					"- %s spans, %s failed (%s); before %s, %s failed (%s). Counted are "+tool.EntrySpans+", corrected for sampling.",
 					wording.Number(o.Current.TotalSpans),
 					wording.Number(o.Current.TotalErrors),
 					wording.Percent(o.Current.ErrorRate),
@@ -208,7 +207,7 @@ func comparisonText(a *comparePeriodsArgs, res comparison) tool.Page {
 				),
 			},
 		},
-		causeBlock(res.LikelyCauses),
+		causeBlock(res.LikelyCauses, uncompared(now, before, res.PreviousIsThin)),
 		tool.Table(
 			"Services",
 			"No service sent spans in either period.",

@@ -120,7 +120,7 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 	}
 	lines := tool.Block{Heading: "Health", Rows: []string{
 		fmt.Sprintf(
-			"- Throughput: %s entry spans/s, corrected for sampling like all figures here",
+			"- Throughput: %s spans/s. Counted are "+tool.EntrySpans+", corrected for sampling like all figures here",
 			wording.Number(res.Health.Throughput),
 		),
 		fmt.Sprintf("- Errors: %s (%s spans)", wording.Percent(res.Health.ErrorRate), wording.Number(res.Health.ErrorCount)),
@@ -140,11 +140,13 @@ func diagnose(ctx context.Context, s *tool.Clients, a *diagnoseServiceArgs, w to
 		lines.Rows = append(lines.Rows, fmt.Sprintf("- Equally long time before: %s spans/s, errors %s, p95 %s ms",
 			wording.Number(before.Throughput), wording.Percent(before.ErrorRate), wording.Number(before.P95Ms)))
 	}
-	text := tool.Page{Scope: a.Labels(w, &a.Service, &a.Environment), Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses)}}
-	text.Notes = append(text.Notes, coverageNotes(
-		covered{"time range", dataRange(d.GetDataStartTime(), d.GetDataEndTime()), w},
-		covered{"time before", dataRange(d.GetPreviousDataStartTime(), d.GetPreviousDataEndTime()), w},
-	)...)
+	now := covered{"time range", dataRange(d.GetDataStartTime(), d.GetDataEndTime()), w}
+	earlier := covered{"time before", dataRange(d.GetPreviousDataStartTime(), d.GetPreviousDataEndTime()), w}
+	text := tool.Page{
+		Scope:  a.Labels(w, &a.Service, &a.Environment),
+		Blocks: []tool.Block{lines, causeBlock(res.LikelyCauses, uncompared(now, earlier, d.GetPreviousIsThin()))},
+		Notes:  coverageNotes(now, earlier),
+	}
 	if d.GetPreviousIsThin() {
 		text.Notes = append(text.Notes, "The time before has too little data for a comparison, so no change counts as a finding.")
 	}

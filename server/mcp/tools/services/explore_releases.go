@@ -25,7 +25,7 @@ type release struct {
 	Service string `json:"service"`
 	Version string `json:"version"`
 	Commit  string `json:"commit"`
-	// Spans is the estimated number of entry spans.
+	// Spans is the estimated number of spans: entry spans, or all spans of a service that has no entry spans.
 	Spans float64 `json:"spans"`
 	// FirstSeen and LastSeen are the first and the last minute of the time range with spans of the version.
 	FirstSeen string `json:"firstSeen,omitempty"`
@@ -58,8 +58,9 @@ func exploreServices(
 	text.Blocks = []tool.Block{
 		tool.Table("Environments", "No environment was seen in this time range.", []string{"Environment", "All spans, received"}, cells),
 		tool.Table("Releases", "No service was seen in this time range.",
-			[]string{"Service", "Version", "Commit", "First seen in the time range", "Last seen", "Entry spans, weighted by sampling"}, rows),
+			[]string{"Service", "Version", "Commit", "First seen in the time range", "Last seen", "Spans, weighted by sampling"}, rows),
 	}
+	text.Notes = append(text.Notes, "The spans of releases are "+tool.EntrySpans+".")
 	text.Shown = tool.ShownOf(len(rows), false, "releases")
 	if a.Service == nil {
 		text.Notes = append(text.Notes, "Releases are those of the "+strconv.Itoa(releasedServices)+" services with most spans.")

@@ -98,9 +98,9 @@ func releasesAnswer(a *listReleasesArgs, w tool.TimeRange, found *svcv2.ReleaseL
 			failed, p95, before,
 		})
 	}
-	text := tool.Page{Scope: append(a.Labels(w, &a.Service, &a.Environment), tool.Estimated("entry spans"))}
+	text := tool.Page{Scope: append(a.Labels(w, &a.Service, &a.Environment), tool.Estimated(tool.EntrySpans))}
 	text.Blocks = []tool.Block{tool.Table("Releases", "No service sent spans with a service.version in this time range.", []string{
-		"Service", "Environment", "Version", "Commit", "First seen", "Last seen", "State", "Entry spans", "Errors (before)", "p95 ms (before)",
+		"Service", "Environment", "Version", "Commit", "First seen", "Last seen", "State", "Spans", "Errors (before)", "p95 ms (before)",
 		"Version before",
 	}, cells)}
 	if len(events) > 0 {

@@ -69,7 +69,7 @@ func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service
 	if len(rows) > limits.ToolServices {
 		rows, more = rows[:limits.ToolServices], true
 	}
-	text := tool.Page{Scope: append(a.Labels(w, &a.Environment), tool.Estimated("entry spans"))}
+	text := tool.Page{Scope: append(a.Labels(w, &a.Environment), tool.Estimated(tool.EntrySpans))}
 	var cells [][]string
 	var environments []string
 	for _, r := range rows {
@@ -87,7 +87,7 @@ func servicesAnswer(a *listServicesArgs, w tool.TimeRange, rows []*svcv2.Service
 	}
 	text.Blocks = []tool.Block{
 		tool.Table("", "No service sent spans in this time range. Try a longer one, for example start_time=now-7d, or leave out the environment.",
-			[]string{"Service", "Entry spans/s", "Errors", "p95 ms"}, cells),
+			[]string{"Service", "Spans/s", "Errors", "p95 ms"}, cells),
 	}
 	if a.Environment == nil {
 		slices.Sort(environments)

@@ -48,8 +48,8 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			metric, order := a.Metric, a.Metric
-			if metric == "apdex" {
+			order := a.Metric
+			if order == "apdex" {
 				order = "p95_duration" // the API does not sort by apdex; slow operations have a low one
 			}
 			var rows []*svcv2.ServiceOperationDetail
@@ -65,45 +65,51 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 			if err != nil {
 				return nil, err
 			}
-			res := operationsResult{TimeRange: w, ServiceName: a.Service, Metric: metric, Total: len(rows), Operations: []operationRow{}}
-			heads, further := []string{"Operation", "Entry spans", "Errors", "p95 ms"}, rankColumn(metric)
-			if further != "" {
-				heads = append(heads, further)
-			}
-			var cells [][]string
-			for _, r := range rows {
-				o := operationRow{r.GetName(), operationValue(r, metric), r.GetEstimatedSpanCount(), r.GetErrorRate(), r.GetP95LatencyMs()}
-				res.Operations = append(res.Operations, o)
-				line := []string{wording.Clip(o.Name, 120), wording.Number(o.Spans), wording.Percent(o.ErrorRate), wording.Number(o.P95Ms)}
-				if further != "" {
-					line = append(line, wording.Number(o.Value))
-				}
-				cells = append(cells, line)
-			}
-			text := tool.Page{
-				Scope: append(a.Labels(w, &a.Service, &a.Environment, &a.Metric), tool.Estimated("entry spans")), Notes: notes,
-			}
-			text.Blocks = []tool.Block{
-				tool.Table("", "The service has no spans in this time range.", heads, cells),
-			}
-			if len(rows) > 0 {
-				text.Shown = fmt.Sprintf("Shown: %d operations, which are all.", len(rows))
-				if more {
-					text.Shown = fmt.Sprintf("Shown: the first %d operations; there are more. Raise limit to see them.", len(rows))
-				}
-				text.Next = append(
-					text.Next,
-					tool.Next(
-						"search_traces",
-						a.Again(w, map[string]any{"span_name": rows[0].GetName()}, &a.Service, &a.Environment),
-						"traces of the first operation",
-					),
-				)
-			}
-			text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, nil, &a.Service, &a.Environment), "changes in this service"))
-			return &tool.Answer{Data: res, Text: text}, nil
+			return operationsAnswer(a, w, rows, more, notes), nil
 		}),
 	})
+}
+
+func operationsAnswer(
+	a *getServiceTopOperationsArgs, w tool.TimeRange, rows []*svcv2.ServiceOperationDetail, more bool, notes []string,
+) *tool.Answer {
+	res := operationsResult{TimeRange: w, ServiceName: a.Service, Metric: a.Metric, Total: len(rows), Operations: []operationRow{}}
+	heads, further := []string{"Operation", "Spans", "Errors", "p95 ms"}, rankColumn(a.Metric)
+	if further != "" {
+		heads = append(heads, further)
+	}
+	var cells [][]string
+	for _, r := range rows {
+		o := operationRow{r.GetName(), operationValue(r, a.Metric), r.GetEstimatedSpanCount(), r.GetErrorRate(), r.GetP95LatencyMs()}
+		res.Operations = append(res.Operations, o)
+		line := []string{wording.Clip(o.Name, 120), wording.Number(o.Spans), wording.Percent(o.ErrorRate), wording.Number(o.P95Ms)}
+		if further != "" {
+			line = append(line, wording.Number(o.Value))
+		}
+		cells = append(cells, line)
+	}
+	text := tool.Page{
+		Scope: append(a.Labels(w, &a.Service, &a.Environment, &a.Metric), tool.Estimated(tool.EntrySpans)), Notes: notes,
+	}
+	text.Blocks = []tool.Block{
+		tool.Table("", "The service has no spans in this time range.", heads, cells),
+	}
+	if len(rows) > 0 {
+		text.Shown = fmt.Sprintf("Shown: %d operations, which are all.", len(rows))
+		if more {
+			text.Shown = fmt.Sprintf("Shown: the first %d operations; there are more. Raise limit to see them.", len(rows))
+		}
+		text.Next = append(
+			text.Next,
+			tool.Next(
+				"search_traces",
+				a.Again(w, map[string]any{"span_name": rows[0].GetName()}, &a.Service, &a.Environment),
+				"traces of the first operation",
+			),
+		)
+	}
+	text.Next = append(text.Next, tool.Next("diagnose_service", a.Again(w, nil, &a.Service, &a.Environment), "changes in this service"))
+	return &tool.Answer{Data: res, Text: text}
 }
 
 // rankColumn is the heading of the column for the metric by which operations are ranked. It is empty for a metric that has a column

@@ -117,17 +117,7 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 					cells,
 				),
 			}
-			if out.GetBaselineIsThin() {
-				text.Notes = append(text.Notes, "The time before has hardly any log records, so no pattern counts as new. "+
-					"To see changes, choose a time range that begins later after the first record.")
-			}
-			if from := out.GetBaselineDataStartTime().AsTime(); out.GetBaselineDataStartTime() != nil && !out.GetBaselineIsThin() {
-				if to := out.GetBaselineDataEndTime().AsTime(); 10*to.Sub(from) < 9*w.Length() {
-					text.Notes = append(text.Notes, fmt.Sprintf(
-						"The time before has log records only from %s to %s, and the column Before counts this time.",
-						wording.Clock(from), wording.Clock(to)))
-				}
-			}
+			text.Notes = append(text.Notes, baselineNotes(out, w)...)
 			if len(cells) > 0 {
 				how := "All of them were counted. The rate of a pattern is from its first to its last record."
 				if total := wording.Number(res.TotalCount); float64(res.TotalSampled) < res.TotalCount {
@@ -149,6 +139,23 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 			return &tool.Answer{Data: res, Text: text}, nil
 		}),
 	})
+}
+
+// baselineNotes says how much of the time before has log records, if that is not all of it.
+func baselineNotes(out *svcv2.LogPatternList, w tool.TimeRange) []string {
+	if out.GetBaselineIsThin() {
+		return []string{"The time before has hardly any log records, so no pattern counts as new. " +
+			"To see changes, choose a time range that begins later after the first record."}
+	}
+	if out.GetBaselineDataStartTime() == nil {
+		return nil
+	}
+	from, to := out.GetBaselineDataStartTime().AsTime(), out.GetBaselineDataEndTime().AsTime()
+	if 10*to.Sub(from) >= 9*w.Length() {
+		return nil
+	}
+	return []string{fmt.Sprintf("The time before has log records only from %s to %s, and the column Before counts this time.",
+		wording.Clock(from), wording.Clock(to))}
 }
 
 func toPatternRow(p *svcv2.LogPattern) patternRow {
