@@ -27,7 +27,7 @@ func TestServicesBeyondThoseListed(t *testing.T) {
 	}
 }
 
-// TestSpansThatCount: a service without entry spans is measured by all its spans. So no answer calls its figures those of entry spans alone.
+// TestSpansThatCount: a service without entry spans is measured by all its spans, so no answer says that only entry spans count.
 func TestSpansThatCount(t *testing.T) {
 	t.Parallel()
 	w := tool.Period(tooltest.Now().Add(-time.Hour), tooltest.Now())
