@@ -45,16 +45,16 @@ func (p *Pipeline) brimful(c *cut) bool {
 // othersSince is the time for which the pipeline expects records of several owners after it has seen them.
 const othersSince = 10 * time.Minute
 
-// mostRows bounds a cut. A record of one owner that waits behind two cuts of another still becomes queryable in time. Owners who are alone
-// get the largest cuts, which cost the warehouse least.
+// mostRows bounds a cut by the time of its insert, because the records of other owners wait for it. Owners who are alone get the largest
+// cuts, which cost the warehouse least.
 func (p *Pipeline) mostRows() int {
 	most, rate := growth*p.cfg.MaxRows, int(p.rate.Load())
 	alone := time.Since(time.Unix(0, p.mixed.Load())) > othersSince
 	switch {
 	case alone && rate > 0:
-		return min(most, max(2*rate, p.cfg.MaxRows)) // the first record of another owner may come while two such cuts wait
+		return min(most, max(2*rate, p.cfg.LaneRows)) // the first record of another owner may come while such a cut is inserted
 	case alone:
-		return most
+		return p.cfg.LaneRows
 	case rate > 0:
 		return min(most, max(rate+rate/2, p.cfg.MaxRows/10))
 	}
@@ -125,7 +125,7 @@ func (p *Pipeline) gather(c *cut) bool {
 				more = !p.stopping()
 			}
 		}
-		if len(p.lanes) > 0 {
+		if len(p.lanes) > 0 || p.giveWay(c) {
 			return p.takeTurns(c)
 		}
 		if stopping && c.records == 0 {
@@ -141,7 +141,7 @@ func (p *Pipeline) gather(c *cut) bool {
 		if c.records > 0 {
 			wait = time.Until(c.first.Add(p.cfg.MaxAge))
 			if p.full(c) || p.aged(c) {
-				ready, wait = p.cuts, time.Hour
+				ready, wait = p.cuts, p.cfg.LaneAge/10 // it may have to give way
 				if p.grow(c) {
 					continue
 				}
@@ -162,15 +162,24 @@ func (p *Pipeline) gather(c *cut) bool {
 	}
 }
 
-// handOn gives the cut to the inserter, and waits until it is free. It returns false if the pipeline gives up.
+// handOn gives the cut to the inserter, and waits until it is free. If the cut gives way meanwhile, another is handed on. It returns
+// false if the pipeline gives up.
 func (p *Pipeline) handOn(c *cut) bool {
+	look := time.NewTicker(p.cfg.LaneAge / 10)
+	defer look.Stop()
 	c.after = p.places()
-	select {
-	case p.cuts <- c:
-		p.handedOn()
-		return true
-	case <-p.ctx.Done():
-		return false
+	for {
+		select {
+		case p.cuts <- c:
+			p.handedOn()
+			return true
+		case <-look.C:
+			if p.giveWay(c) {
+				return p.takeTurns(c)
+			}
+		case <-p.ctx.Done():
+			return false
+		}
 	}
 }
 
@@ -187,10 +196,7 @@ func (p *Pipeline) aged(c *cut) bool { return c.records > 0 && time.Since(c.firs
 
 // grow adds one more record to a cut while the inserter is busy, and reports whether it found a record.
 func (p *Pipeline) grow(c *cut) bool {
-	p.mu.Lock()
-	busy := len(p.flights) >= p.cfg.Parallel
-	p.mu.Unlock()
-	if !busy {
+	if !p.busy() {
 		return false
 	}
 	more, err := p.fill(c)
@@ -201,7 +207,14 @@ func (p *Pipeline) grow(c *cut) bool {
 	return more
 }
 
-// handedOn records that the inserter now has the records. From now on, the inserter measures their age.
+// busy reports whether the inserter has as many cuts as it inserts at once.
+func (p *Pipeline) busy() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.flights) >= p.cfg.Parallel
+}
+
+// handedOn records that no cut is being filled. From now on, the inserter or a lane measures the age of its records.
 func (p *Pipeline) handedOn() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -66,27 +66,56 @@ func (p *Pipeline) divert(c *cut, owner string, appended time.Time) bool {
 	if p.laned(owner) {
 		return true
 	}
-	if c.records > 0 || time.Since(appended) < p.cfg.LaneAge || time.Since(p.looked) < p.cfg.LaneAge/10 {
+	if c.records > 0 || time.Since(appended) < p.cfg.LaneAge {
 		return false
 	}
+	behind, opened := p.openLane(appended)
+	return opened && owner == behind
+}
+
+// openLane opens a lane at the main cursor for the owner of most of the backlog, if another owner has records there, too.
+func (p *Pipeline) openLane(oldest time.Time) (owner string, opened bool) {
+	if time.Since(p.looked) < p.cfg.LaneAge/10 {
+		return "", false
+	}
 	p.looked = time.Now()
-	behind, bytes, others := p.log.LargestOwner(p.cursor, p.laneOwners())
-	if behind == "" || bytes < p.cfg.LaneBytes || others == 0 { // an owner who is alone delays no other
-		return false
+	owner, bytes, others := p.log.LargestOwner(p.cursor, p.laneOwners())
+	if owner == "" || bytes < p.cfg.LaneBytes || others == 0 { // an owner who is alone delays no other
+		return "", false
 	}
 	if len(p.lanes) >= p.cfg.MaxLanes {
 		idle := slices.IndexFunc(p.lanes, func(l *lane) bool { return !l.at.Before(p.cursor) })
 		if idle < 0 {
-			return false
+			return "", false
 		}
 		p.closeLane(p.lanes[idle])
 		p.lanes = slices.Delete(p.lanes, idle, idle+1)
 	}
-	p.lanes = append(p.lanes, &lane{owner: behind, at: p.cursor, oldest: appended})
+	p.lanes = append(p.lanes, &lane{owner: owner, at: p.cursor, oldest: oldest})
+	p.caughtUp = false
 	p.lanesChanged()
-	p.logger.Info("an organization's backlog is stored beside the other data from now on", slog.String("organization_id", behind),
+	p.logger.Info("an organization's backlog is stored beside the other data from now on", slog.String("organization_id", owner),
 		slog.Int64("bytes", bytes), slog.String("from", p.cursor.String()))
-	return owner == behind
+	return owner, true
+}
+
+// giveWay gives up a large cut that waits for the inserter, if a lane can be opened where the cut begins. Otherwise the records of other
+// owners, who have come since, would wait for this insert after the one under way. Nothing of the cut is recorded yet, so its records
+// are read from the log again, by the lane and by the main cursor.
+func (p *Pipeline) giveWay(c *cut) bool {
+	if len(p.lanes) > 0 || c.records == 0 || c.recorded || !p.turnFull(c) || time.Since(c.oldest) < p.cfg.LaneAge || !p.busy() {
+		return false
+	}
+	end := p.cursor
+	p.cursor = c.before.Main
+	if _, opened := p.openLane(c.oldest); !opened {
+		p.cursor = end
+		return false
+	}
+	c.batch.Reset()
+	*c = cut{batch: c.batch}
+	p.handedOn()
+	return true
 }
 
 func (p *Pipeline) laned(owner string) bool {
