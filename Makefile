@@ -23,9 +23,9 @@ GO_FILES = $(shell git ls-files -co --exclude-standard '*.go' | grep -v -e '^gen
 # Tests: packages (PKG=./server/config), a pattern (RUN=TestName), and how often (COUNT=1 passes over Go's cache).
 PKG     ?= ./...
 TIMEOUT ?= 50m
-# Lint does the vetting. A test binary of a whole run is never debugged, and without DWARF it links in half the time. The parallel
-# tests of a package mostly wait for processes, so three times as many run as there are processors.
-TEST_FLAGS = -vet=off -ldflags=-w -shuffle=on -p=$(PARALLEL) -parallel=$$((3 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
+# Lint does the vetting. A test binary of a whole run is never debugged, and without DWARF and symbols it links in less than half the
+# time. The parallel tests of a package mostly wait for processes, so three times as many run as there are processors.
+TEST_FLAGS = -vet=off -ldflags='-s -w' -shuffle=on -p=$(PARALLEL) -parallel=$$((3 * $(PROCESSORS))) -timeout=$(TIMEOUT) $(if $(RUN),-run '$(RUN)') $(if $(COUNT),-count=$(COUNT))
 BENCH   ?= .
 BENCHTIME ?= 1s
 
@@ -193,8 +193,8 @@ prepare: ui-check browser-sdk-check tools deps $(GOLANGCI_LINT) $(OTELCOL) test-
 GOTESTSUM = $(BIN)/gotestsum --format pkgname-and-test-fails --format-hide-empty-pkg
 
 # The temporary files of a run, and the folder in which its test binaries share a migrated engine. The processes of tests have memory to
-# spare: with GOGC=200 they spend less on the collection of garbage. A test that measures memory sets its own bound.
-SCRATCH = export GOGC=$${GOGC-200}; export TMPDIR=$$(tools/scratch.sh); trap 'rm -rf "$$TMPDIR"' EXIT; export SVC_TEST_MIGRATED=$$TMPDIR/migrated; mkdir "$$SVC_TEST_MIGRATED"
+# spare: with GOGC=400 they spend less on the collection of garbage. A test that measures memory sets its own bound.
+SCRATCH = export GOGC=$${GOGC-400}; export TMPDIR=$$(tools/scratch.sh); trap 'rm -rf "$$TMPDIR"' EXIT; export SVC_TEST_MIGRATED=$$TMPDIR/migrated; mkdir "$$SVC_TEST_MIGRATED"
 
 .PHONY: test
 test: export SVC_TEST_BINARY = $(if $(E2E),$(TEST_BINARY))

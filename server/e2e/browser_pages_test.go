@@ -2,13 +2,13 @@ package e2e
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -202,11 +202,19 @@ func chromium(t *testing.T, required bool) string {
 	return ""
 }
 
+// screenshots is the folder for pictures of pages, or empty: pictures are taken if `go test -artifacts` keeps them.
+func screenshots(t *testing.T) string {
+	t.Helper()
+	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
+		return ""
+	}
+	return t.ArtifactDir()
+}
+
 // drive runs a task in the browser and reads its report.
 func drive(t *testing.T, dir, browser, task, address string, report any) {
 	t.Helper()
-	screenshot := filepath.Join(t.ArtifactDir(), task+".png")
-	cmd := exec.CommandContext(t.Context(), "node", "drive.mjs", browser, task, address, screenshot)
+	cmd := exec.CommandContext(t.Context(), "node", "drive.mjs", browser, task, address, screenshots(t))
 	cmd.Dir = dir
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

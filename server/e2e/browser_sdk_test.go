@@ -183,7 +183,7 @@ func TestBrowserSDK(t *testing.T) {
 	s := newSDKSite(t, p)
 	input, err := json.Marshal(map[string]string{
 		"chromium": browser, "site": s.site.URL,
-		"screenshot": filepath.Join(t.ArtifactDir(), "sdk.png"),
+		"screenshots": screenshots(t),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -47,6 +48,33 @@ func run(t *testing.T, dir string, env []string, name string, args ...string) []
 		t.Fatalf("%s %q: %v\n%s\n%s", name, args, err, stdout.Bytes(), stderr.Bytes())
 	}
 	return stdout.Bytes()
+}
+
+// runOnce is run for a program whose success depends on the input only. It is left out if it succeeded on this machine with the same input.
+func runOnce(t *testing.T, dir string, env []string, check, input, name string, args ...string) {
+	t.Helper()
+	once, err := filepath.Abs("../../tools/once.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), once, append([]string{check, name}, args...)...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %q: %v\n%s", name, args, err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// fileText is the content of a file.
+func fileText(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // tool is a program of the folder's packages.

@@ -117,7 +117,7 @@ func browse(t *testing.T, allowed []string, steps ...step) shown {
 	if walks.err != nil {
 		t.Fatal(walks.err)
 	}
-	answer, err := walks.ask(map[string]any{"steps": steps, "allowed": allowed, "screenshots": t.ArtifactDir()})
+	answer, err := walks.ask(map[string]any{"steps": steps, "allowed": allowed, "screenshots": screenshots(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

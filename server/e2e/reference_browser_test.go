@@ -17,7 +17,7 @@ func TestReferenceInBrowser(t *testing.T) {
 	browser := chromium(t, os.Getenv("SVC_TEST_REQUIRE_CHROMIUM") == "1")
 	dir := npmInstall(t, "browser", "playwright-core")
 	s := testkit.Shared(t).NewOrganization(t, "Reference")
-	out := run(t, dir, nil, "node", "reference.mjs", browser, s.BaseURL, s.APIKey, t.ArtifactDir())
+	out := run(t, dir, nil, "node", "reference.mjs", browser, s.BaseURL, s.APIKey, screenshots(t))
 	var got struct {
 		Operations int      `json:"operations"`
 		Found      []string `json:"found"`

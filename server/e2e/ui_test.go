@@ -135,28 +135,35 @@ func TestWebApplication(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wg sync.WaitGroup
-	var held sync.Mutex
-	var called []string
-	walks, err := filepath.Glob(filepath.Join(dir, "walks", "*.mjs"))
+	files, err := filepath.Glob(filepath.Join(dir, "walks", "*.mjs"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	turns := make(chan struct{}, 2) // more browsers at once only wait for each other
-	for _, file := range walks {
+	waiting := make(chan string, len(files))
+	waiting <- application // the longest
+	for _, file := range files {
+		if name := strings.TrimSuffix(filepath.Base(file), ".mjs"); name != application {
+			waiting <- name
+		}
+	}
+	close(waiting)
+	var wg sync.WaitGroup
+	var held sync.Mutex
+	reports := map[string]walked{}
+	for range 2 { // more browsers at once only wait for each other
 		wg.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			got := walkApp(t, dir, input, "walk.mjs", strings.TrimSuffix(filepath.Base(file), ".mjs"), browser, t.ArtifactDir())
-			held.Lock()
-			defer held.Unlock()
-			called = append(called, got.Procedures...)
+			walkApp(t, dir, browser, input, waiting, func(name string, w walked) {
+				held.Lock()
+				defer held.Unlock()
+				reports[name] = w
+			})
 		})
 	}
-	turns <- struct{}{}
-	got := walkApp(t, dir, input, "ui.mjs", browser, t.ArtifactDir())
-	<-turns
 	wg.Wait()
+	if len(reports) != len(files) {
+		t.Errorf("%d of %d walks were taken", len(reports), len(files))
+	}
+	got := reports[application]
 	for name, want := range map[string]string{
 		"returned": "/logs?q=before", "hacked": "undefined", "hostile": marker, "filter": `service.name = "cart"`, "back": "true",
 		"nothing": "No record matches", "unreadable": "character 9", "failed": "A planned failure.", "draft": "a draft",
@@ -169,10 +176,16 @@ func TestWebApplication(t *testing.T) {
 	if diff := cmp.Diff([]any{415.0}, got.Seen["simple"]); diff != "" {
 		t.Errorf("a simple request of another port (-want +got):\n%s", diff)
 	}
-	called = append(called, got.Procedures...)
+	var called []string
+	for _, w := range reports {
+		called = append(called, w.Procedures...)
+	}
 	slices.Sort(called)
 	checkProcedures(t, slices.Compact(called))
 }
+
+// application is the walk whose observations TestWebApplication checks. The other walks check theirs.
+const application = "application"
 
 // walked is the report of a walk.
 type walked struct {
@@ -180,32 +193,50 @@ type walked struct {
 	Procedures []string       `json:"procedures"`
 	Problems   []string       `json:"problems"`
 	Foreign    []string       `json:"foreign"`
+	Failure    string         `json:"failure"`
 }
 
-// walkApp runs a script of the browser's folder and checks that it had no problem.
-func walkApp(t *testing.T, dir string, input []byte, args ...string) walked {
+// walkApp starts a browser, takes the waiting walks in it one after the other, and checks that they had no problem.
+func walkApp(t *testing.T, dir, browser string, input []byte, waiting <-chan string, done func(name string, w walked)) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", args...)
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(input)
+	cmd := exec.CommandContext(t.Context(), "node", "walk.mjs", browser, screenshots(t))
+	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Errorf("%q: %v\n%s\n%s", args[:2], err, out, stderr.Bytes())
-		return walked{}
+	stdin, err1 := cmd.StdinPipe()
+	stdout, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Error(err)
+		return
 	}
-	var got walked
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Errorf("%q: %v: %s", args[:2], err, out)
-		return walked{}
+	answers := json.NewDecoder(stdout)
+	_, err := fmt.Fprintf(stdin, "%s\n", input)
+	for name := range waiting {
+		if err == nil {
+			_, err = fmt.Fprintln(stdin, name)
+		}
+		var w walked
+		if err == nil {
+			err = answers.Decode(&w)
+		}
+		if err != nil {
+			t.Errorf("the walk %s: %v", name, err)
+			break
+		}
+		if w.Failure != "" {
+			t.Errorf("the walk %s: %s", name, w.Failure)
+		}
+		for _, problem := range w.Problems {
+			t.Errorf("the walk %s: %s", name, problem)
+		}
+		if len(w.Foreign) > 0 {
+			t.Errorf("the walk %s: requests elsewhere: %q", name, w.Foreign)
+		}
+		done(name, w)
 	}
-	for _, problem := range got.Problems {
-		t.Errorf("%q: %s", args[:2], problem)
+	if err := errors.Join(stdin.Close(), cmd.Wait()); err != nil {
+		t.Errorf("walk.mjs: %v\n%s", err, stderr.Bytes())
 	}
-	if len(got.Foreign) > 0 {
-		t.Errorf("%q: requests elsewhere: %q", args[:2], got.Foreign)
-	}
-	return got
 }
 
 // checkProcedures checks that other clients reach by REST what the application calls.

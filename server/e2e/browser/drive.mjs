@@ -1,9 +1,9 @@
 // Drives Chromium and prints what the page reports as JSON.
 //
-//	node drive.mjs <chromium> <shop|player> <url> <screenshot>
-import { launch } from './launch.mjs';
+//	node drive.mjs <chromium> <shop|player> <url> <folder for screenshots>
+import { launch, screenshot } from './launch.mjs';
 
-const [executablePath, task, url, screenshot] = process.argv.slice(2);
+const [executablePath, task, url, screenshots] = process.argv.slice(2);
 const browser = await launch(executablePath);
 const problems = [];
 try {
@@ -17,7 +17,7 @@ try {
   await page.goto(url);
   await page.waitForSelector('body[data-ready]');
   const result = task === 'shop' ? await shop(page) : await page.evaluate(() => window.player.result());
-  await page.screenshot({ path: screenshot });
+  await screenshot(page, screenshots, task);
   if (task === 'shop') {
     await page.goto('about:blank'); // the page hides, and says goodbye
     const heard = await fetch(new URL('/farewell', url));

@@ -1,7 +1,7 @@
 // The parts of a walk through the web application: a browser with a person who is signed in, and the checks of a page.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { launch } from './launch.mjs';
+import { screenshot } from './launch.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const axeOptions = JSON.stringify({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'], resultTypes: ['violations'] });
@@ -13,9 +13,8 @@ export async function readInput() {
   return JSON.parse(text);
 }
 
-/** open starts the browser. `allow` names the errors that the next steps cause on purpose. */
-export async function open(executablePath, screenshots, { base, email, password }) {
-  const browser = await launch(executablePath);
+/** open opens a page with cookies and storage of its own. `allow` names the errors that the next steps cause on purpose. */
+export async function open(browser, screenshots, { base, email, password }) {
   const problems = [];
   const foreign = [];
   const procedures = new Set();
@@ -116,7 +115,7 @@ export async function open(executablePath, screenshots, { base, email, password 
     for (const what of phone.slice(0, 3)) problems.push(`${name}: ${what}`);
     if (covered > 0) problems.push(`${name}: the head of the page is covered by ${covered} pixels`);
     if (wide) problems.push(`${name} must be scrolled sideways at ${page.viewportSize().width}, ${wide}`);
-    await page.screenshot({ path: `${screenshots}/${name}.png` });
+    await screenshot(page, screenshots, name);
     for (const violation of await violations()) problems.push(`axe, ${name}: ${violation}`);
   };
 
@@ -148,6 +147,6 @@ export async function open(executablePath, screenshots, { base, email, password 
       details: [{ debug: { tag, title, message: 'A planned failure.', status, recovery: 'retry', retryable: false } }],
     }),
   });
-  const report = (seen) => console.log(JSON.stringify({ seen, procedures: [...procedures].sort(), problems, foreign }));
+  const report = (seen) => ({ seen, procedures: [...procedures].sort(), problems, foreign });
   return { browser, context, page, allow, own, signIn, settled, check, look, failure, problems, report };
 }

@@ -6,7 +6,7 @@
 // A request has an id, steps, the allowed servers, and a folder for screenshots. A step is an object with one key: open, fill, click,
 // press, await, read, look, cookies, script, or evil.
 import { createInterface } from 'node:readline';
-import { launch } from './launch.mjs';
+import { launch, screenshot } from './launch.mjs';
 
 const browser = await launch(process.argv[2]);
 const walks = [];
@@ -47,7 +47,7 @@ async function walk({ steps, allowed, screenshots }) {
       ]) {
         await page.emulateMedia({ colorScheme: scheme });
         await page.setViewportSize({ width, height });
-        await page.screenshot({ path: `${screenshots}/${name}-${scheme}-${width < 500 ? 'phone' : 'wide'}.png`, fullPage: true });
+        await screenshot(page, screenshots, `${name}-${scheme}-${width < 500 ? 'phone' : 'wide'}`, { fullPage: true });
         if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth))
           problems.push(`${name} must be scrolled sideways at ${width}`);
       }

@@ -2,10 +2,12 @@
 //
 //	node pictures.mjs <chromium> <folder of all pictures> <folder of those of the README> < input.json
 import { open, readInput } from './harness.mjs';
+import { launch } from './launch.mjs';
 
 const [executablePath, all, readme] = process.argv.slice(2);
 const input = await readInput();
-const { browser, page, signIn, settled } = await open(executablePath, all, input);
+const browser = await launch(executablePath);
+const { page, signIn, settled } = await open(browser, all, input);
 try {
   const home = await signIn();
   const window = 'from=-3h';

@@ -1,7 +1,7 @@
 // Uses the API reference like a person, and prints its observations as JSON.
 //
 //	node reference.mjs <chromium> <base url> <api key> <folder for screenshots>
-import { launch } from './launch.mjs';
+import { launch, screenshot } from './launch.mjs';
 
 const [executablePath, base, key, screenshots] = process.argv.slice(2);
 const browser = await launch(executablePath);
@@ -33,7 +33,7 @@ try {
   await closed.first().waitFor();
   while (await closed.count()) await closed.first().click();
   const operations = await page.locator('aside.t-doc__sidebar li[data-sidebar-id] a', { hasText: 'HTTP Method:' }).count();
-  await page.screenshot({ path: `${screenshots}/overview.png` });
+  await screenshot(page, screenshots, 'overview');
 
   await page.keyboard.press('Control+k');
   await page.waitForSelector('[role=dialog] input');
@@ -49,7 +49,7 @@ try {
     hash: new URL(page.url()).hash,
     curl: await section('Create an API key').locator('pre', { hasText: 'curl' }).first().innerText(),
   };
-  await page.screenshot({ path: `${screenshots}/operation.png` });
+  await screenshot(page, screenshots, 'operation');
 
   await open('#tag/api-keys/listApiKeys');
   await section('List API keys').locator('button.show-api-client-button').click();
@@ -75,7 +75,7 @@ try {
   const refused = await send('does not know the credential');
   await paste(key);
   const answered = await send('"Bootstrap"');
-  await page.screenshot({ path: `${screenshots}/answered.png` });
+  await screenshot(page, screenshots, 'answered');
   await page.keyboard.press('Escape');
   await client.waitFor({ state: 'hidden' });
 
@@ -86,7 +86,7 @@ try {
     .first()
     .click();
   const dark = await ground();
-  await page.screenshot({ path: `${screenshots}/dark.png` });
+  await screenshot(page, screenshots, 'dark');
 
   // Fields within fields open on demand; a component has a place of its own.
   // By a link within the page: a load of the whole document takes seconds of a processor.
@@ -106,7 +106,7 @@ try {
   await open('#tag/api-keys/createApiKey');
   await section('Create an API key').waitFor();
   const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-  await page.screenshot({ path: `${screenshots}/narrow.png` });
+  await screenshot(page, screenshots, 'narrow');
 
   console.log(
     JSON.stringify({ operations, found, opened, withoutKey, refused, answered, light, dark, nested, fields, wide, problems, foreign }),

@@ -1,10 +1,10 @@
 // Walks through the pages of the test of the browser SDK, and prints what the pages saw.
 //
-//	node sdk.mjs < {"chromium": "...", "site": "http://...", "screenshot": "..."}
+//	node sdk.mjs < {"chromium": "...", "site": "http://...", "screenshots": "<folder>"}
 import { readInput } from './harness.mjs';
-import { launch } from './launch.mjs';
+import { launch, screenshot } from './launch.mjs';
 
-const { chromium, site, screenshot } = await readInput();
+const { chromium, site, screenshots } = await readInput();
 const browser = await launch(chromium);
 const report = { problems: [] };
 
@@ -57,7 +57,7 @@ try {
     await page.waitForFunction(() => performance.getEntriesByType('resource').some((e) => e.name.endsWith('/sessionReplays/meta')));
     await pause(300); // the recorder loads
     await use(page);
-    await page.screenshot({ path: screenshot });
+    await screenshot(page, screenshots, 'sdk');
     report.visit = await state(page);
     await page.goto(site + '/visit/second'); // another page of the session
     await page.waitForFunction(() => window.svc?.getSessionId?.());

@@ -1,27 +1,42 @@
-// Runs one walk of the folder walks, and prints its observations as JSON.
+// Runs walks of the folder walks, one after the other, and prints the observations of each as a line of JSON. One browser serves them all,
+// because its start costs more than most walks; each walk has its own cookies and storage.
 //
-//	node walk.mjs <name> <chromium> <folder for screenshots> < input.json
+//	node walk.mjs <chromium> <folder for screenshots>
 //
-// A walk is a module with `export default async (parts, input) => seen`, where the parts are those of harness.mjs with the address `home`
-// of the organization. It throws, or adds to `problems`, when something is wrong.
-import { open, readInput } from './harness.mjs';
+// The first line to read is the input of all walks as JSON, each further line the name of a walk. A walk is a module with
+// `export default async (parts, input) => seen`, where the parts are those of harness.mjs with the address `home` of the organization. It
+// throws, or adds to `problems`, when something is wrong. A walk that signs in by itself exports `signsIn = true`, and has no `home`.
+import { createInterface } from 'node:readline';
+import { open } from './harness.mjs';
+import { launch, screenshot } from './launch.mjs';
 
-const [name, executablePath, screenshots] = process.argv.slice(2);
-const input = await readInput();
-const { default: walk } = await import(`./walks/${name}.mjs`);
-const parts = await open(executablePath, screenshots, input);
-try {
-  const home = await parts.signIn();
-  parts.report((await walk({ ...parts, home }, input)) ?? {});
-} catch (e) {
-  const pages = parts.browser.contexts().flatMap((c) => c.pages());
-  for (const [i, page] of pages.entries()) {
-    await page.screenshot({ path: `${screenshots}/${name}-failed-${i}.png` }).catch(() => {});
-    const text = await page.evaluate(() => document.body.innerText).catch((e) => e.message);
-    console.error(`page ${i} at ${page.url()} shows: ${text.replace(/\s+/g, ' ').slice(0, 1500)}`);
+const [executablePath, screenshots] = process.argv.slice(2);
+const browser = await launch(executablePath);
+let input;
+for await (const line of createInterface({ input: process.stdin })) {
+  if (input) console.log(JSON.stringify(await run(line)));
+  else input = JSON.parse(line);
+}
+await browser.close();
+
+async function run(name) {
+  const { default: walk, signsIn } = await import(`./walks/${name}.mjs`);
+  const parts = await open(browser, screenshots, input);
+  try {
+    const home = signsIn ? undefined : await parts.signIn();
+    return parts.report((await walk({ ...parts, home }, input)) ?? {});
+  } catch (e) {
+    const shown = [];
+    for (const [i, page] of browser
+      .contexts()
+      .flatMap((c) => c.pages())
+      .entries()) {
+      await screenshot(page, screenshots, `${name}-failed-${i}`).catch(() => {});
+      const text = await page.evaluate(() => document.body.innerText).catch((e) => e.message);
+      shown.push(`page ${i} at ${page.url()} shows: ${text.replace(/\s+/g, ' ').slice(0, 1500)}`);
+    }
+    return { ...parts.report({}), failure: [e.stack ?? String(e), ...shown].join('\n') };
+  } finally {
+    for (const context of browser.contexts()) await context.close();
   }
-  for (const problem of parts.problems) console.error(problem);
-  throw e;
-} finally {
-  await parts.browser.close();
 }
