@@ -27,10 +27,11 @@ const module = "github.com/svc-observability/svc"
 var levels = map[string]int{
 	"cmd": 6,
 
-	"server/app":     5,
-	"server/config":  5,
-	"server/e2e":     5,
-	"server/testkit": 5,
+	"server/app":          5,
+	"server/config":       5,
+	"server/e2e":          5,
+	"server/installation": 5, // it is configured
+	"server/testkit":      5,
 
 	"server/health":  4,
 	"server/mcp":     4,
@@ -105,6 +106,10 @@ var levels = map[string]int{
 // sameLevel lists imports between subtrees of one level, each with its reason.
 var sameLevel = map[[2]string]string{
 	{"server/app", "server/config"}:            "the composition root is configured",
+	{"server/app", "server/installation"}:      "the composition root claims the parts of the installation",
+	{"server/installation", "server/config"}:   "the settings name the parts",
+	{"server/testkit", "server/installation"}:  "tests make credentials beside the server",
+	{"server/e2e", "server/installation"}:      "black-box tests change the database beside the server",
 	{"server/testkit", "server/app"}:           "tests start the real server",
 	{"server/testkit", "server/config"}:        "tests configure the real server",
 	{"server/e2e", "server/testkit"}:           "black-box tests start the real server",

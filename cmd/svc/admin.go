@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 )
 
 func (c *cli) admin() *cobra.Command {
@@ -61,7 +61,7 @@ The command works with and without a running server.`,
 			if err != nil {
 				return err
 			}
-			s, hasher, err := app.OpenStore(cmd.Context(), cfg)
+			s, hasher, err := installation.OpenStore(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -64,9 +65,9 @@ missing. The telemetry stays until its retention ends, but no organization of th
 		Example: "  svc admin installation adopt --lost secret-key --data-dir ./data",
 		Args:    args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			part := app.Lost(lost)
-			if part != app.LostSecretKey && part != app.LostDatabase {
-				return &usageError{fmt.Errorf("--lost: %q is neither %s nor %s", lost, app.LostSecretKey, app.LostDatabase)}
+			part := installation.Lost(lost)
+			if part != installation.LostSecretKey && part != installation.LostDatabase {
+				return &usageError{fmt.Errorf("--lost: %q is neither %s nor %s", lost, installation.LostSecretKey, installation.LostDatabase)}
 			}
 			cfg, err := c.load(cmd)
 			if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -40,7 +40,7 @@ Deleting an organization deletes its audit log. This list keeps the person, the 
 			if err != nil {
 				return err
 			}
-			s, err := app.OpenDatabase(cmd.Context(), cfg)
+			s, err := installation.OpenDatabase(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}

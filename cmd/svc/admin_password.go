@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -54,7 +54,7 @@ Use it for a lost password. It works beside a running server. The API keys and t
 			if err != nil {
 				return err
 			}
-			s, err := app.OpenDatabase(cmd.Context(), cfg)
+			s, err := installation.OpenDatabase(cmd.Context(), cfg)
 			if err != nil {
 				return err
 			}

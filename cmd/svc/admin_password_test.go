@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -18,7 +18,7 @@ import (
 // TestAdminSetPassword: a lost password is replaced, and every session of the user ends.
 func TestAdminSetPassword(t *testing.T) {
 	o := newOperator(t)
-	s, hasher, err := app.OpenStore(t.Context(), config.Config{DataDir: o.dir})
+	s, hasher, err := installation.OpenStore(t.Context(), config.Config{DataDir: o.dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestAdminOrgList(t *testing.T) {
 	o := newOperator(t)
 	var second bootstrap.File
 	o.decode(&second, "org", "create", "Second")
-	s, err := app.OpenDatabase(t.Context(), config.Config{DataDir: o.dir})
+	s, err := installation.OpenDatabase(t.Context(), config.Config{DataDir: o.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -89,7 +89,7 @@ func openExisting(ctx context.Context, cfg config.Config) (*store.Store, error) 
 // hasher returns the hasher for secrets that this invocation makes. It never creates a pepper, because the server would not
 // accept secrets hashed with it.
 func (s *session) hasher() (*auth.Hasher, error) {
-	if path := app.PepperFile(s.cfg); s.cfg.SecretKey.Reveal() == "" {
+	if path := installation.PepperFile(s.cfg); s.cfg.SecretKey.Reveal() == "" {
 		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf(
 				"%s does not exist, and the server would not accept a secret that was made without it: give the server's --data-dir or its --secret-key",
@@ -97,7 +97,7 @@ func (s *session) hasher() (*auth.Hasher, error) {
 			)
 		}
 	}
-	return app.OpenHasher(s.cfg)
+	return installation.OpenHasher(s.cfg)
 }
 
 // secret makes a secret. It returns the text to show once and the form to store.

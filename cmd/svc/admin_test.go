@@ -14,10 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
@@ -310,7 +310,7 @@ func TestAdminBesideServer(t *testing.T) {
 			t.Fatalf("svc admin %v: %v\n%s", list, err, out)
 		}
 	}
-	s, hasher, err := app.OpenStore(t.Context(), config.Config{DataDir: o.dir})
+	s, hasher, err := installation.OpenStore(t.Context(), config.Config{DataDir: o.dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -99,7 +99,7 @@ func (c *cli) createUser(
 	role principal.Role,
 	email, name, password string,
 ) (_ createdUser, err error) {
-	s, err := app.OpenDatabase(ctx, cfg)
+	s, err := installation.OpenDatabase(ctx, cfg)
 	if err != nil {
 		return createdUser{}, err
 	}

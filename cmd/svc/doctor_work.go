@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -25,7 +25,7 @@ func checkWork(ctx context.Context, cfg config.Config, running bool) finding {
 	case behind(list) > 0:
 		return skip("the database lacks migrations")
 	}
-	s, err := app.OpenDatabase(ctx, cfg)
+	s, err := installation.OpenDatabase(ctx, cfg)
 	if err != nil {
 		return fail("%v", err)
 	}

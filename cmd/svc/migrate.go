@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -69,7 +70,7 @@ this by itself. With a ClickHouse server, run the command once after an upgrade,
 }
 
 func (c *cli) migrateUp(ctx context.Context, cfg config.Config) error {
-	s, err := app.OpenDatabase(ctx, cfg) // migrates
+	s, err := installation.OpenDatabase(ctx, cfg) // migrates
 	if err != nil {
 		return err
 	}

@@ -4,13 +4,11 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"path/filepath"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,6 +23,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/ingest/usage"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/mcp"
@@ -182,9 +181,9 @@ func (a *App) openDataDir(context.Context) error {
 }
 
 func (a *App) openStore(ctx context.Context) error {
-	open := OpenDatabase
+	open := installation.OpenDatabase
 	if a.opts.adopt {
-		open = openDatabase // which creates the database anew
+		open = installation.CreateDatabase
 	}
 	s, err := open(ctx, a.cfg)
 	if err != nil {
@@ -192,7 +191,7 @@ func (a *App) openStore(ctx context.Context) error {
 	}
 	a.store = s
 	a.onCloseUntil("database", limits.StopEngine, func(context.Context) error { return s.Close() })
-	hasher, identity, err := claimIdentity(ctx, s, a.cfg)
+	hasher, identity, err := installation.ClaimIdentity(ctx, s, a.cfg)
 	if err != nil {
 		return err
 	}
@@ -230,26 +229,4 @@ func (a *App) logFeed() func(store.Change) {
 		case outage.None:
 		}
 	}
-}
-
-// PepperFile is the path of the pepper: the key with which all secrets are hashed. The setting secret-key, if it is set, replaces
-// the file.
-func PepperFile(cfg config.Config) string { return filepath.Join(cfg.DataDir, "secrets", "pepper") }
-
-// OpenHasher returns the hasher of secrets that the configuration names. It creates the pepper file if that is missing.
-func OpenHasher(cfg config.Config) (*auth.Hasher, error) { return newHasher(cfg, auth.LoadPepper) }
-
-// readHasher is OpenHasher, except that a missing pepper file is an error, fs.ErrNotExist.
-func readHasher(cfg config.Config) (*auth.Hasher, error) { return newHasher(cfg, auth.ReadPepper) }
-
-func newHasher(cfg config.Config, load func(path string) ([]byte, error)) (*auth.Hasher, error) {
-	if text := cfg.SecretKey.Reveal(); text != "" {
-		sum := sha256.Sum256([]byte(text))
-		return auth.NewHasher(sum[:])
-	}
-	pepper, err := load(PepperFile(cfg))
-	if err != nil {
-		return nil, err
-	}
-	return auth.NewHasher(pepper)
 }

@@ -39,7 +39,7 @@ func (a *App) openQueue(ctx context.Context) error {
 	}
 	a.queue = log
 	a.onClose("ingest queue", log.Close)
-	return a.claimQueue(ctx, log)
+	return a.owner().ClaimQueue(ctx, log)
 }
 
 // openIngest resumes the batches that an earlier run acknowledged but did not store, and makes the two ingest doors.

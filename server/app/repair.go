@@ -21,7 +21,7 @@ func (a *App) prepareWarehouse(ctx context.Context) error {
 		}
 		return err
 	}
-	return a.claimWarehouse(ctx)
+	return a.owner().ClaimWarehouse(ctx, a.warehouse)
 }
 
 // goesOnWithout reports whether the server starts without its warehouse: an existing installation whose warehouse is damaged or does not

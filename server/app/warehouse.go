@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/read"
@@ -79,7 +80,7 @@ func OpenWarehouse(ctx context.Context, cfg config.Config, opts Options) (*wareh
 		return warehouse.Open(ctx, wc)
 	}
 	// A command may run before the first start, when there is no secret key yet. It gets no SQL of organizations then.
-	hasher, err := readHasher(cfg)
+	hasher, err := installation.ReadHasher(cfg)
 	if err == nil {
 		wc.TenantKey, err = hasher.Key("users of the warehouse")
 	}

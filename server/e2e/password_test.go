@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -102,7 +102,7 @@ func TestDeletionIsKept(t *testing.T) {
 		t.Errorf("the creation: %v", began)
 	}
 	c.call("DELETE", "/v2/organization?confirm="+s.OrgID, "", 200)
-	st, err := app.OpenDatabase(t.Context(), config.Config{DataDir: s.DataDir})
+	st, err := installation.OpenDatabase(t.Context(), config.Config{DataDir: s.DataDir})
 	if err != nil {
 		t.Fatal(err)
 	}

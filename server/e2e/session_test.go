@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/testkit"
@@ -72,7 +72,7 @@ func openStore(t *testing.T, s *testkit.Server) *store.Store {
 	t.Helper()
 	cfg := config.Default()
 	cfg.DataDir = s.DataDir
-	st, err := app.OpenDatabase(t.Context(), cfg)
+	st, err := installation.OpenDatabase(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -189,8 +189,8 @@ func (r *told) waiting() int {
 	return r.held
 }
 
-// installation is a PostgreSQL server, an engine and the processes that share them.
-type installation struct {
+// processes are those of one installation, with the PostgreSQL server and the engine that they share.
+type processes struct {
 	t    *testing.T
 	db   *sql.DB
 	url  *url.URL
@@ -200,7 +200,7 @@ type installation struct {
 	front *testkit.Process
 }
 
-func startInstallation(t *testing.T) *installation {
+func startInstallation(t *testing.T) *processes {
 	t.Helper()
 	text := pgtest.Start(t).NewDatabase(t)
 	u, err := url.Parse(text)
@@ -212,7 +212,7 @@ func startInstallation(t *testing.T) *installation {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	in := &installation{
+	in := &processes{
 		t: t, db: db, url: u, root: t.TempDir(),
 		args: []string{"--warehouse-url", engineByURL(t), "--egress-networks", "127.0.0.1/32", "--shutdown-timeout", "5s"},
 	}
@@ -220,19 +220,19 @@ func startInstallation(t *testing.T) *installation {
 	return in
 }
 
-func (in *installation) with(database, roles string) []string {
+func (in *processes) with(database, roles string) []string {
 	return append([]string{"--database-url", database, "--roles", roles}, in.args...)
 }
 
 // worker starts a process that does background work. Its API only tells the test its address. A given address replaces that of the
 // database.
-func (in *installation) worker(name, addr string) (p *testkit.Process, node string) {
+func (in *processes) worker(name, addr string) (p *testkit.Process, node string) {
 	in.t.Helper()
 	return in.process(name, addr, "api,worker")
 }
 
 // process starts a process with roles, worker among them.
-func (in *installation) process(name, addr, roles string) (p *testkit.Process, node string) {
+func (in *processes) process(name, addr, roles string) (p *testkit.Process, node string) {
 	in.t.Helper()
 	u := *in.url
 	if addr != "" {
@@ -249,7 +249,7 @@ func (in *installation) process(name, addr, roles string) (p *testkit.Process, n
 	return p, one[string](in, `SELECT id::text FROM work_nodes ORDER BY started_at DESC LIMIT 1`)
 }
 
-func one[T any](in *installation, query string, args ...any) (v T) {
+func one[T any](in *processes, query string, args ...any) (v T) {
 	in.t.Helper()
 	if err := in.db.QueryRowContext(in.t.Context(), query, args...).Scan(&v); err != nil {
 		in.t.Fatalf("%s: %v", query, err)
@@ -257,7 +257,7 @@ func one[T any](in *installation, query string, args ...any) (v T) {
 	return v
 }
 
-func (in *installation) exec(query string, args ...any) {
+func (in *processes) exec(query string, args ...any) {
 	in.t.Helper()
 	if _, err := in.db.ExecContext(in.t.Context(), query, args...); err != nil {
 		in.t.Fatalf("%s: %v", query, err)
@@ -265,7 +265,7 @@ func (in *installation) exec(query string, args ...any) {
 }
 
 // rows are the rows of a statement as text, to compare two moments.
-func (in *installation) rows(query string) []string {
+func (in *processes) rows(query string) []string {
 	in.t.Helper()
 	rows, err := in.db.QueryContext(in.t.Context(), query)
 	if err != nil {
@@ -287,13 +287,13 @@ func (in *installation) rows(query string) []string {
 }
 
 // held is the number of shards of alerts and messages that a node holds.
-func (in *installation) held(node string) int {
+func (in *processes) held(node string) int {
 	in.t.Helper()
 	return one[int](in, `SELECT count(*) FROM work_shards WHERE kind IN ('alerts', 'outbox') AND holder = $1::uuid`, node)
 }
 
 // takeover waits until every shard of alerts and messages that one of the dead nodes had is held by another node.
-func (in *installation) takeover(since time.Time, dead ...string) {
+func (in *processes) takeover(since time.Time, dead ...string) {
 	in.t.Helper()
 	for {
 		left := 0
@@ -313,7 +313,7 @@ func (in *installation) takeover(since time.Time, dead ...string) {
 }
 
 // alertingOrg is an organization with one rule, which fires for each of its services.
-func (in *installation) alertingOrg(n int, r *told) *testkit.Server {
+func (in *processes) alertingOrg(n int, r *told) *testkit.Server {
 	in.t.Helper()
 	out, err := testkit.Command(in.t, "admin", "org", "create", fmt.Sprintf("Workers %d", n), "--json",
 		"--data-dir", in.front.DataDir, "--database-url", in.url.String()).Output()

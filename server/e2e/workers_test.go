@@ -95,14 +95,14 @@ func TestWorkers(t *testing.T) {
 }
 
 // sent is the number of messages that arrived, by their records.
-func (in *installation) sent(event string) int {
+func (in *processes) sent(event string) int {
 	in.t.Helper()
 	return one[int](in, `SELECT count(*) FROM deliveries WHERE status = 'success' AND event_type = $1`, event)
 }
 
 // checkOnce compares incidents, messages and checks with those of a single process without faults: every group opened at the minute and
 // resolved at the next one.
-func (in *installation) checkOnce(minute time.Time) {
+func (in *processes) checkOnce(minute time.Time) {
 	t, all := in.t, workerOrgs*workerServices
 	t.Helper()
 	if n := one[int](in, `SELECT count(*) FROM alert_incidents WHERE status = 'resolved' AND first_triggered_at = $1 AND resolved_at = $2`,

@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/bootstrap"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/installation"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
@@ -97,7 +98,7 @@ func (s *Server) NewOrganization(t testing.TB, name string) *Server {
 	t.Helper()
 	cfg := config.Default()
 	cfg.DataDir, cfg.DatabaseURL = s.DataDir, s.database
-	st, hasher, err := app.OpenStore(t.Context(), cfg)
+	st, hasher, err := installation.OpenStore(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,7 @@
-package app
+// Package installation keeps together the parts of an installation: the database, the secret key that its credentials were made with, the
+// warehouse and the queue of each node. A start with one of them lost or exchanged is refused. Otherwise the server would make a new one,
+// and every key would be refused, or nobody could read the telemetry.
+package installation
 
 import (
 	"context"
@@ -12,13 +15,9 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/ingest/queue"
-	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/store"
+	"github.com/svc-observability/svc/server/warehouse"
 )
-
-// The parts of an installation belong together: the database, the secret key that its credentials were made with, the warehouse
-// and the queue of each node. A start with one of them lost or exchanged is refused. Otherwise the server would make a new one,
-// and every key would be refused, or nobody could read the telemetry.
 
 // Lost is a part of an installation that was lost for good.
 type Lost string
@@ -77,10 +76,11 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (*store.Store, error) 
 	if err := checkDatabaseFile(cfg); err != nil {
 		return nil, err
 	}
-	return openDatabase(ctx, cfg)
+	return CreateDatabase(ctx, cfg)
 }
 
-func openDatabase(ctx context.Context, cfg config.Config) (*store.Store, error) {
+// CreateDatabase is OpenDatabase that creates a database also beside the telemetry of a lost one.
+func CreateDatabase(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	if url := cfg.DatabaseURL.Reveal(); url != "" {
 		s, err := store.Open(ctx, store.Config{URL: url})
 		if err != nil {
@@ -97,17 +97,17 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, *auth.Hash
 	if err != nil {
 		return nil, nil, err
 	}
-	hasher, _, err := claimIdentity(ctx, s, cfg)
+	hasher, _, err := ClaimIdentity(ctx, s, cfg)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	return s, hasher, nil
 }
 
-// claimIdentity returns the hasher and the identity of the installation. It creates the pepper file only if no credential of the
+// ClaimIdentity returns the hasher and the identity of the installation. It creates the pepper file only if no credential of the
 // database needs the missing one, and it refuses a key that the credentials were not made with.
-func claimIdentity(ctx context.Context, s *store.Store, cfg config.Config) (*auth.Hasher, store.Identity, error) {
-	hasher, err := readHasher(cfg)
+func ClaimIdentity(ctx context.Context, s *store.Store, cfg config.Config) (*auth.Hasher, store.Identity, error) {
+	hasher, err := ReadHasher(cfg)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := checkPepperIsNew(ctx, s, cfg); err != nil {
 			return nil, store.Identity{}, err
@@ -151,94 +151,73 @@ func checkPepperIsNew(ctx context.Context, s *store.Store, cfg config.Config) er
 		PepperFile(cfg), databaseName(cfg), adoptCommand(LostSecretKey)))
 }
 
-// claimWarehouse refuses the telemetry of another installation. It takes over a warehouse that nobody has claimed, unless the
-// database is new and the warehouse is not.
-func (a *App) claimWarehouse(ctx context.Context) error {
-	id, err := a.warehouse.Installation(ctx)
-	if err != nil || id == a.identity.Installation {
-		return err
-	}
-	key, name := "data-dir", "the warehouse in "+filepath.Join(a.cfg.DataDir, "warehouse")
-	if a.cfg.WarehouseURL.Reveal() != "" {
-		key, name = "warehouse-url", "the warehouse "+a.warehouse.String()
-	}
-	if mine, err := a.mayClaim(ctx, id); err != nil {
-		return err
-	} else if !mine {
-		if empty, err := a.warehouse.Empty(ctx); err != nil {
-			return err
-		} else if !empty {
-			return a.foreign(key, name, id)
-		}
-	}
-	return a.warehouse.ClaimInstallation(ctx, a.identity.Installation)
+// Owner is the database of an installation with its identity. It claims the other parts.
+type Owner struct {
+	Config   config.Config
+	Store    *store.Store
+	Identity store.Identity
+	// Adopts lets it take over parts of a lost database.
+	Adopts bool
 }
 
-// claimQueue is claimWarehouse for the queue.
-func (a *App) claimQueue(ctx context.Context, log *queue.Log) error {
-	id, err := log.Installation()
-	if err != nil || id == a.identity.Installation {
+// ClaimWarehouse refuses the telemetry of another installation. It takes over a warehouse that nobody has claimed, unless the
+// database is new and the warehouse is not.
+func (o Owner) ClaimWarehouse(ctx context.Context, w *warehouse.Warehouse) error {
+	id, err := w.Installation(ctx)
+	if err != nil || id == o.Identity.Installation {
 		return err
 	}
-	if mine, err := a.mayClaim(ctx, id); err != nil {
+	key, name := "data-dir", "the warehouse in "+filepath.Join(o.Config.DataDir, "warehouse")
+	if o.Config.WarehouseURL.Reveal() != "" {
+		key, name = "warehouse-url", "the warehouse "+w.String()
+	}
+	if mine, err := o.mayClaim(ctx, id); err != nil {
+		return err
+	} else if !mine {
+		if empty, err := w.Empty(ctx); err != nil {
+			return err
+		} else if !empty {
+			return o.foreign(key, name, id)
+		}
+	}
+	return w.ClaimInstallation(ctx, o.Identity.Installation)
+}
+
+// ClaimQueue is ClaimWarehouse for the queue.
+func (o Owner) ClaimQueue(ctx context.Context, log *queue.Log) error {
+	id, err := log.Installation()
+	if err != nil || id == o.Identity.Installation {
+		return err
+	}
+	if mine, err := o.mayClaim(ctx, id); err != nil {
 		return err
 	} else if !mine && log.Tail() != (queue.Position{}) {
-		return a.foreign("data-dir", "the ingest queue in "+log.Dir(), id)
+		return o.foreign("data-dir", "the ingest queue in "+log.Dir(), id)
 	}
-	return log.ClaimInstallation(a.identity.Installation)
+	return log.ClaimInstallation(o.Identity.Installation)
 }
 
 // mayClaim reports whether the database may take over a warehouse or a queue that belongs to the given installation. An empty id
 // means that none has claimed it.
-func (a *App) mayClaim(ctx context.Context, id string) (bool, error) {
-	if a.opts.adopt {
+func (o Owner) mayClaim(ctx context.Context, id string) (bool, error) {
+	if o.Adopts {
 		return true, nil
 	}
 	if id != "" {
 		return false, nil
 	}
 	// Older versions claimed nothing. A database with organizations is as old as the data.
-	all, err := a.store.ListOrganizations(ctx)
+	all, err := o.Store.ListOrganizations(ctx)
 	return len(all) > 0, err
 }
 
 // foreign is the error for data that belongs to another database.
-func (a *App) foreign(key, data, id string) error {
+func (o Owner) foreign(key, data, id string) error {
 	if id == "" {
 		id = "an older one"
 	}
-	return a.cfg.Invalid(key, fmt.Sprintf("%s holds telemetry of another installation (%s) than %s (%s). Restore the database that belongs to "+
+	return o.Config.Invalid(key, fmt.Sprintf("%s holds telemetry of another installation (%s) than %s (%s). Restore the database that belongs to "+
 		"the telemetry, or give each installation its own data folder and warehouse. If that database is lost for good, %s keeps the telemetry "+
 		"beside the new database, in which no organization can read it",
-		data, id, databaseName(a.cfg), a.identity.Installation, adoptCommand(LostDatabase)))
-}
-
-// Adopt replaces a part of the installation that is lost for good, while no server runs on the data folder. It returns the
-// identity afterwards.
-func Adopt(ctx context.Context, cfg config.Config, opts Options, lost Lost) (id store.Identity, err error) {
-	opts.adopt = true
-	a := newApp(cfg, opts)
-	defer func() { err = errors.Join(err, a.Close(context.WithoutCancel(ctx))) }()
-	if err := a.openDataDir(ctx); err != nil {
-		return id, err
-	}
-	if lost == LostSecretKey {
-		if a.store, err = OpenDatabase(ctx, cfg); err != nil {
-			return id, err
-		}
-		a.onCloseUntil("database", limits.StopEngine, func(context.Context) error { return a.store.Close() })
-		if a.hasher, err = OpenHasher(cfg); err != nil {
-			return id, err
-		}
-		if err := a.store.ReplaceSecretKey(ctx, a.hasher.Fingerprint()); err != nil {
-			return id, err
-		}
-		return a.store.Identity(ctx)
-	}
-	for _, open := range []func(context.Context) error{a.openStore, a.openWarehouse, a.openQueue} {
-		if err := open(ctx); err != nil {
-			return id, err
-		}
-	}
-	return a.identity, nil
+		data, id, databaseName(o.Config), o.Identity.Installation, adoptCommand(LostDatabase)))
 }
