@@ -403,7 +403,7 @@ func TestActivityIsTheSameEitherWay(t *testing.T) {
 // keepingQueue keeps records with their attachments.
 type keepingQueue struct{ memoryQueue }
 
-func (*keepingQueue) Admits(string, int) error { return nil }
+func (*keepingQueue) Admits(string, bool, int) error { return nil }
 
 func (q *keepingQueue) Append(_ context.Context, rec queue.Record) (queue.Position, error) {
 	q.records = append(q.records, queue.Record{Header: bytes.Clone(rec.Header), Payload: bytes.Clone(rec.Payload), Attachment: rec.Attachment})

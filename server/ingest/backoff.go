@@ -31,11 +31,11 @@ func (b backoff) holds(org principal.OrgID) bool {
 }
 
 // early refuses a request of an organization that should still wait, if the queue would refuse it now.
-func (g *Gateway) early(ctx context.Context, org principal.OrgID, size int) *apierr.Error {
-	if !g.backoff.holds(org) {
+func (g *Gateway) early(ctx context.Context, of share, size int) *apierr.Error {
+	if !g.backoff.holds(of.org) {
 		return nil
 	}
-	err := g.queue.Admits(string(org), size)
+	err := g.queue.Admits(string(of.org), of.public, size)
 	if err == nil {
 		return nil
 	}

@@ -32,7 +32,9 @@ type storedNames struct {
 	records []queue.Record
 }
 
-func (s *storedNames) Admits(owner string, size int) error { return s.log.Admits(owner, size) }
+func (s *storedNames) Admits(owner string, public bool, size int) error {
+	return s.log.Admits(owner, public, size)
+}
 
 func (s *storedNames) Append(ctx context.Context, rec queue.Record) (queue.Position, error) {
 	at, err := s.log.Append(ctx, rec)

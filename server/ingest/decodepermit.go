@@ -22,7 +22,7 @@ type decodePermit struct {
 // acquireDecoder waits for a permit, which the caller must release, even after an error. expected is the size of the body after
 // decompression, as far as it is known.
 func (g *Gateway) acquireDecoder(ctx context.Context, of share, sent, expected int) (*decodePermit, *apierr.Error) {
-	if fail := g.early(ctx, of.org, sent); fail != nil {
+	if fail := g.early(ctx, of, sent); fail != nil {
 		return nil, fail
 	}
 	p := &decodePermit{g: g, share: of}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/ingest/otlp"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/warehouse/blocks"
 )
@@ -24,7 +25,7 @@ func (g *Gateway) enqueue(
 	head.b = header.Append(head.b[:0])
 	started := time.Now()
 	_, err := g.queue.Append(ctx, queue.Record{
-		Header: head.b, Payload: payload, Owner: string(header.Org), Attachment: set,
+		Header: head.b, Payload: payload, Owner: string(header.Org), Public: header.KeyType == otlp.KeyPublic, Attachment: set,
 	})
 	g.metrics.queueAppend.Observe(time.Since(started).Seconds())
 	if errors.Is(err, queue.ErrUndecided) {
@@ -56,8 +57,8 @@ func (g *Gateway) notQueued(ctx context.Context, err error) *apierr.Error {
 	case errors.Is(err, queue.ErrOwnerFull):
 		return apierr.New(
 			apierr.IngestOrgQueueThrottled,
-			"This organization has reached its share of the queue of telemetry that is not stored yet. Nothing of this request was stored; send "+
-				"it again later.",
+			"This organization, or its public key, has reached its share of the queue of telemetry that is not stored yet. Nothing of this "+
+				"request was stored; send it again later.",
 			apierr.Cause(err),
 		)
 	case errors.Is(err, queue.ErrBackedUp):

@@ -109,7 +109,7 @@ type memoryQueue struct {
 }
 
 // Admits leaves the answer to Append.
-func (q *memoryQueue) Admits(string, int) error { return nil }
+func (q *memoryQueue) Admits(string, bool, int) error { return nil }
 
 func (q *memoryQueue) Append(ctx context.Context, rec queue.Record) (queue.Position, error) {
 	q.mu.Lock()

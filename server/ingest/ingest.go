@@ -97,7 +97,7 @@ type Queue interface {
 	// may not be stored, and everything in it belongs to the queue.
 	Append(ctx context.Context, rec queue.Record) (queue.Position, error)
 	// Admits returns the error with which Append would refuse a record of that size at once, or nil.
-	Admits(owner string, size int) error
+	Admits(owner string, public bool, size int) error
 }
 
 // Limits bound the cost of requests. A zero field has its default.

@@ -87,7 +87,7 @@ func TestMetricsRegisterOnce(t *testing.T) {
 
 type panickingQueue struct{}
 
-func (panickingQueue) Admits(string, int) error { return nil }
+func (panickingQueue) Admits(string, bool, int) error { return nil }
 
 func (panickingQueue) Append(context.Context, queue.Record) (queue.Position, error) {
 	panic("wrong turn")

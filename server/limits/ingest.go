@@ -93,7 +93,8 @@ func ingest() []Limit {
 		lasts("LateInsert", LateInsert, "On a cluster, an insert that is repeated after %s looks for the rows that are stored already."),
 		size("Queue", Queue, "The durable queue holds %s.").set("queue-max-bytes"),
 		size("QueueOfOrganization", QueueOfOrganization,
-			"One organization may have %s in the queue, or a quarter of the queue when that is less.").set("queue-max-bytes-per-org"),
+			"One organization may have %s in the queue, or a quarter of the queue when that is less. Requests with its public key are refused "+
+				"from half of that on.").set("queue-max-bytes-per-org"),
 		count("QueueEighths", QueueEighths, "When %s eighths of the queue are in use, every exporter waits."),
 		size("QueueWaiting", QueueWaiting, "Requests of %s in all, counted with their decoded form, may wait for the disk."),
 		lasts("LaneAge", LaneAge, "When telemetry waits in the queue for more than %s, the organization with most of the bytes is stored "+

@@ -49,7 +49,7 @@ type sink struct {
 	records []queue.Record
 }
 
-func (*sink) Admits(string, int) error { return nil }
+func (*sink) Admits(string, bool, int) error { return nil }
 
 func (s *sink) Append(_ context.Context, rec queue.Record) (queue.Position, error) {
 	s.mu.Lock()

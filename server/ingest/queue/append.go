@@ -68,7 +68,7 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 	}
 	// This check runs before the checksum is made, so that a refusal costs next to nothing. The check in enqueue is the one that
 	// counts.
-	if err := l.Admits(rec.Owner, size); err != nil {
+	if err := l.Admits(rec.Owner, rec.Public, size); err != nil {
 		l.refused.Add(1)
 		return Position{}, err
 	}
@@ -84,7 +84,7 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 		p.memory += int64(rec.Attachment.Bytes())
 	}
 
-	if err := l.enqueue(p); err != nil {
+	if err := l.enqueue(p, rec.Public); err != nil {
 		l.pool.put(p)
 		l.refused.Add(1)
 		return Position{}, err
@@ -104,19 +104,23 @@ func (l *Log) Append(ctx context.Context, rec Record) (Position, error) {
 
 // Admits returns nil if the log would now take a record of size bytes (header and payload). Otherwise it returns ErrOwnerFull,
 // ErrBackedUp or ErrClosed.
-func (l *Log) Admits(owner string, size int) error {
+func (l *Log) Admits(owner string, public bool, size int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.admits(owner, frameHeadSize+int64(size))
+	return l.admits(owner, public, frameHeadSize+int64(size))
 }
 
 // admits requires l.mu.
-func (l *Log) admits(owner string, size int64) error {
+func (l *Log) admits(owner string, public bool, size int64) error {
 	if l.closing {
 		return ErrClosed
 	}
-	if held := l.ledger.held(owner); owner != "" && l.cfg.MaxBytesPerOwner > 0 && held > 0 && held+size > l.cfg.MaxBytesPerOwner {
-		return fmt.Errorf("%w: %d of %d bytes are in use", ErrOwnerFull, held, l.cfg.MaxBytesPerOwner)
+	share := l.cfg.MaxBytesPerOwner
+	if public {
+		share /= 2
+	}
+	if held := l.ledger.held(owner); owner != "" && share > 0 && held > 0 && held+size > share {
+		return fmt.Errorf("%w: %d of %d bytes are in use", ErrOwnerFull, held, share)
 	}
 	if backlog := l.ledger.total; l.cfg.HighWaterBytes > 0 && backlog > 0 && backlog+size > l.cfg.HighWaterBytes {
 		return fmt.Errorf("%w: %d of %d bytes are in use", ErrBackedUp, backlog, l.cfg.MaxBytes)
@@ -128,10 +132,10 @@ func (l *Log) admits(owner string, size int64) error {
 }
 
 // enqueue reserves the record's bytes and hands the append to the committer.
-func (l *Log) enqueue(p *pending) error {
+func (l *Log) enqueue(p *pending, public bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.admits(p.owner, p.head.size()); err != nil {
+	if err := l.admits(p.owner, public, p.head.size()); err != nil {
 		return err
 	}
 	p.holder = l.ledger.reserve(p.owner, p.head.size())

@@ -51,6 +51,9 @@ type Record struct {
 	// Owner names the owner of the record, for the shares of the queue. A record with an empty owner counts to no share. Owners
 	// take turns at the disk.
 	Owner string
+	// Public says that the record came with a key that everybody can read. Such a record is refused while the owner uses half of its share
+	// or more, so the rest is left to the owner's other keys.
+	Public bool
 	// Attachment may be nil. It is not stored. The log hands it to the sink with the committed record. Once Append has returned nil,
 	// it belongs to the sink. If Append returns an error, the sink has not seen it and it still belongs to the caller. It must not refer to
 	// the memory of Header or Payload. After ErrUndecided the log owns Header, Payload and Attachment for good.

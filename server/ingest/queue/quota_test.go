@@ -74,6 +74,35 @@ func TestOwnerQuota(t *testing.T) {
 	}
 }
 
+// TestPublicHalf: records of public keys leave half of the owner's share to the other keys, and those may use all of it.
+func TestPublicHalf(t *testing.T) {
+	l := mustOpen(t, Config{Dir: t.TempDir(), MaxBytes: 1 << 20, MaxBytesPerOwner: 100 << 10, Owner: ownerOf})
+	defer mustClose(t, l)
+	send := func(owner string, public bool) error {
+		_, err := l.Append(t.Context(), Record{Header: []byte(owner + "/"), Owner: owner, Public: public, Payload: make([]byte, 9<<10)})
+		return err
+	}
+	count := func(owner string, public bool) (n int) {
+		err := send(owner, public)
+		for ; err == nil; n++ {
+			err = send(owner, public)
+		}
+		if !errors.Is(err, ErrOwnerFull) || !errors.Is(l.Admits(owner, public, 9<<10), ErrOwnerFull) {
+			t.Errorf("%v", err)
+		}
+		return n
+	}
+	for _, c := range []struct {
+		owner  string
+		public bool
+		want   int
+	}{{"a", true, 5}, {"a", false, 6}, {"a", true, 0}, {"b", false, 11}, {"c", true, 5}} {
+		if n := count(c.owner, c.public); n != c.want {
+			t.Errorf("%s, public %t: %d records, want %d", c.owner, c.public, n, c.want)
+		}
+	}
+}
+
 func TestDefaultQuota(t *testing.T) {
 	for _, c := range []struct{ maxBytes, set, want int64 }{
 		{16 << 30, 0, 1 << 30},
