@@ -38,9 +38,9 @@ type attack struct {
 	client  *http.Client
 }
 
-func newAttack(t *testing.T) *attack {
+func newAttack(t *testing.T, args ...string) *attack {
 	dir := filepath.Join(t.TempDir(), "data")
-	a := &attack{p: testkit.StartMeasured(t, dir), flood: 7 * time.Second, callers: 20}
+	a := &attack{p: testkit.StartMeasured(t, dir, args...), flood: 7 * time.Second, callers: 20}
 	if text := os.Getenv(envAttack); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -217,7 +217,8 @@ func (a *attack) memory(t *testing.T) func() (server, engine int64) {
 
 // TestAttack plays an attacker against a running server, while another organization works with it.
 func TestAttack(t *testing.T) {
-	a := newAttack(t)
+	a := newAttack(t, floodArgs()...)
+	t.Run("floods", a.floods)
 	a.logs(t, a.victim, 1, 500, "GET /cart 200 in 12 ms")
 	t.Run("worst reads", a.worstReads)
 	t.Run("callers that never read", a.neverReading)

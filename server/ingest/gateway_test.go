@@ -131,7 +131,7 @@ func (q *memoryQueue) Append(ctx context.Context, rec queue.Record) (queue.Posit
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.rows += set.Rows()
-	q.records = append(q.records, queue.Record{Header: bytes.Clone(rec.Header), Payload: bytes.Clone(rec.Payload)})
+	q.records = append(q.records, queue.Record{Header: bytes.Clone(rec.Header), Payload: bytes.Clone(rec.Payload), Public: rec.Public})
 	q.sets.Put(set)
 	return queue.Position{}, nil
 }

@@ -139,6 +139,17 @@ func TestPayloadIsQueuedAsReceived(t *testing.T) {
 	}
 }
 
+// The queue leaves half of an organization's share to other keys than the public one, so it must learn which records are public.
+func TestPublicRecords(t *testing.T) {
+	f := newFixture(t, ingest.Limits{}, nil)
+	for _, key := range []string{goodKey, otherKey} {
+		f.do("POST", "/v1/traces", wire(t, spans(1)), bearer(key)...)
+	}
+	if r := f.queue.records; len(r) != 2 || r[0].Public || !r[1].Public {
+		t.Errorf("%d records: %+v", len(r), r)
+	}
+}
+
 func TestKeyHeaders(t *testing.T) {
 	for _, c := range []struct {
 		name    string
