@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -44,7 +45,11 @@ func TestDiskFull(t *testing.T) {
 	}
 	acknowledged, refused := []int{}, 0
 	for n := 1; n <= 60 && refused < 3; n++ {
+		began := time.Now()
 		status, retryAfter, tag := ingest(t, &p.Server, oneSpan(n, 400_000))
+		if took := time.Since(began); took > patience(answersIn) {
+			t.Errorf("span %d: %d after %s", n, status, took)
+		}
 		switch {
 		case status == http.StatusOK:
 			acknowledged = append(acknowledged, n)

@@ -101,7 +101,11 @@ func TestEngineKilled(t *testing.T) {
 	sawUnavailable := false
 	last := 1
 	eventually(t, "the engine's return", func() bool {
+		began := time.Now()
 		status, retryAfter := readTrace(t, &p.Server, 1)
+		if took := time.Since(began); took > patience(answersIn) {
+			t.Errorf("a read is answered %d after %s", status, took)
+		}
 		switch status {
 		case http.StatusServiceUnavailable:
 			sawUnavailable = true

@@ -20,7 +20,8 @@ const (
 	postgresIdle        = 8
 	postgresIdleTime    = 5 * time.Minute
 	postgresLifetime    = 30 * time.Minute
-	postgresDialTimeout = 10 * time.Second
+	// postgresDialTimeout leaves time for the answer to a caller who gets 503 within 5 seconds.
+	postgresDialTimeout = 4 * time.Second
 )
 
 // errPostgresURL does not quote the URL, because the parsers' own errors can contain the password.
