@@ -20,10 +20,8 @@ func (a *App) openMarks(context.Context) error {
 		tick := time.NewTicker(limits.IngestMarkEvery)
 		defer tick.Stop()
 		for {
-			if m, ok := a.ownMark(); ok {
-				if err := a.store.SetIngestMark(ctx, a.queue.ID(), m); err != nil && ctx.Err() == nil {
-					a.log.Warn("alerts may wait for this node: it could not say how far its telemetry is stored", "error", err)
-				}
+			if err := a.tellMark(ctx); err != nil && ctx.Err() == nil {
+				a.log.Warn("alerts may wait for this node: it could not say how far its telemetry is stored", "error", err)
 			}
 			if a.cfg.IngestNodes == 0 {
 				a.countNodes(ctx)
@@ -45,6 +43,16 @@ func (a *App) openMarks(context.Context) error {
 		return a.store.ClearIngestMark(ctx, a.queue.ID())
 	})
 	return nil
+}
+
+// tellMark writes the mark of this node. While it is not known, the node gives only a sign of life: it takes requests, so others must count
+// it, and alerts must wait for it.
+func (a *App) tellMark(ctx context.Context) error {
+	m, ok := a.ownMark()
+	if !ok {
+		return a.store.KeepIngestMark(ctx, a.queue.ID())
+	}
+	return a.store.SetIngestMark(ctx, a.queue.ID(), m)
 }
 
 // countNodes divides the rates of ingest keys between the ingest nodes that are alive. While the database does not answer, the last number

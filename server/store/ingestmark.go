@@ -62,6 +62,21 @@ func (s *Store) SetIngestMark(ctx context.Context, node string, m IngestMark) er
 	})
 }
 
+// KeepIngestMark is a sign of life of a node that cannot say how far its telemetry is stored, because it still stores what an earlier run
+// left. The mark of the earlier run holds: what it counted as stored is. Without one, nothing is known to be stored.
+func (s *Store) KeepIngestMark(ctx context.Context, node string) error {
+	return s.tx(ctx, "keep ingest mark", func(tx *ent.Tx) error {
+		now, err := s.workClock(ctx, tx)
+		if err != nil {
+			return err
+		}
+		unknown := time.Unix(0, 0).UTC()
+		return tx.IngestMark.Create().SetID(node).SetStoredThrough(unknown).SetBehind([]string{}).SetBehindThrough(unknown).SetSeenAt(now).
+			OnConflict(entsql.ConflictColumns(ingestmark.FieldID)).
+			Update(func(mark *ent.IngestMarkUpsert) { mark.SetSeenAt(now) }).Exec(ctx)
+	})
+}
+
 // ClearIngestMark removes the mark of a node that stops with everything stored.
 func (s *Store) ClearIngestMark(ctx context.Context, node string) error {
 	if err := s.write.IngestMark.DeleteOneID(node).Exec(ctx); err != nil && !ent.IsNotFound(err) {
