@@ -144,8 +144,10 @@ type member struct {
 	begun, framed atomic.Bool
 }
 
-// Write puts X-Content-Type-Options into an answer that has none. net/http answers a request that it cannot read without a handler. An
-// answer begins with the first write after the connection was idle, so no bytes of a body are taken for one.
+// Write puts X-Content-Type-Options into an answer that has none. net/http answers a request that it cannot read without a handler, and
+// writes such an answer at once. A header that does not end in p is one of a handler: it is longer than the buffer of net/http, and
+// noSniff has put X-Content-Type-Options into it, perhaps after the end of p. An answer begins with the first write after the connection
+// was idle, so no bytes of a body are taken for one.
 func (m *member) Write(p []byte) (int, error) {
 	if m.framed.Load() || m.begun.Load() || bytes.HasPrefix(p, []byte("HTTP/1.1 1")) { // "100 Continue" comes before an answer
 		return m.Conn.Write(p)
@@ -155,9 +157,9 @@ func (m *member) Write(p []byte) (int, error) {
 		m.framed.Store(true)
 		return m.Conn.Write(p)
 	}
-	head, _, _ := bytes.Cut(p, []byte("\r\n\r\n"))
+	head, _, whole := bytes.Cut(p, []byte("\r\n\r\n"))
 	line, _, _ := bytes.Cut(head, []byte("\r\n"))
-	if bytes.Contains(head, []byte("\r\n"+noSniffName+":")) {
+	if !whole || bytes.Contains(head, []byte("\r\n"+noSniffName+":")) {
 		return m.Conn.Write(p)
 	}
 	n, err := m.Conn.Write(slices.Concat(line, []byte("\r\n"+noSniffName+": nosniff"), p[len(line):]))
