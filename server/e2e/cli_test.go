@@ -318,7 +318,8 @@ func cliExitCodes(t *testing.T, c *commandLine) {
 		args   []string
 		stderr string
 	}{
-		{1, "", []string{"traces", "-s", "no-such-service"}, "no-such-service"},
+		{1, "", []string{"traces", "-s", "no-such-service"}, `"_tag":"@svc/cli/NameUnknown"`},
+		{0, "", []string{"issues", "-s", "no-such-service", "--format", "table"}, "no issue matches"},
 		{1, "", []string{"traces", "-s", "no-such-service", "--format", "table"}, "is not known"},
 		{1, "SVC_API_TOKEN=svc_ak_wrong", []string{"services", "--format", "table"}, "InvalidCredentialsError"},
 		{1, "SVC_API_TOKEN=svc_ak_wrong", []string{"tools", "list"}, `"_tag":"@svc/http/v2/InvalidCredentialsError"`},

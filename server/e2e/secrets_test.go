@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"path/filepath"
 	"strings"
@@ -168,8 +169,11 @@ func TestFullPort(t *testing.T) {
 			}
 			old := client(elsewhere)
 			defer old.CloseIdleConnections()
-			send := func(c *http.Client, n int) (status int, took time.Duration) {
-				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+			send := func(c *http.Client, n int) (status int, reused bool, took time.Duration) {
+				ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+					GotConn: func(of httptrace.GotConnInfo) { reused = of.Reused },
+				})
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -180,13 +184,17 @@ func TestFullPort(t *testing.T) {
 				res, err := c.Do(req)
 				if err != nil {
 					t.Errorf("request %d: %v", n, err)
-					return 0, time.Since(begun)
+					return 0, false, time.Since(begun)
 				}
-				_, _ = io.Copy(io.Discard, res.Body)
+				_, err = io.Copy(io.Discard, res.Body)
 				_ = res.Body.Close()
-				return res.StatusCode, time.Since(begun)
+				took = time.Since(begun)
+				if code := res.Trailer.Get("Grpc-Status"); err != nil || media == "application/grpc" && code != "0" {
+					t.Errorf("request %d: %v, Grpc-Status %q in %v and %v", n, err, code, res.Header, res.Trailer)
+				}
+				return res.StatusCode, reused, took
 			}
-			if status, _ := send(old, 1); status != http.StatusOK {
+			if status, _, _ := send(old, 1); status != http.StatusOK {
 				t.Fatalf("before: %d", status)
 			}
 			var open []net.Conn
@@ -206,8 +214,12 @@ func TestFullPort(t *testing.T) {
 			for n := range 5 {
 				near, far := client(net.Dialer{}), client(elsewhere)
 				for from, c := range map[string]*http.Client{"the attacker's address": near, "another address": far, "an open connection": old} {
-					if status, took := send(c, 10*n+2); status != http.StatusOK || took > patience(time.Second) {
+					status, reused, took := send(c, 10*n+2)
+					if status != http.StatusOK || took > patience(time.Second) {
 						t.Errorf("from %s, beside %d connections: %d after %s", from, len(open), status, took)
+					}
+					if reused != (c == old) {
+						t.Errorf("from %s, request %d: on a connection of a request before %t", from, n, reused)
 					}
 				}
 				near.CloseIdleConnections()
