@@ -52,7 +52,7 @@ func (q *Query) signal() string {
 }
 
 func attributeKeys(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -81,7 +81,7 @@ func attributeKeys(ctx context.Context, q *Query) (Answer, error) {
 }
 
 func attributeValues(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}

@@ -38,6 +38,10 @@ type Command struct {
 	Flags     []Flag
 	// window, service and page say which of the flags that several commands have belong to this one.
 	window, service, page bool
+	// length is the length of the window without a flag; limits.CommandWindow when zero.
+	length time.Duration
+	// kept says that the command finds what is kept longer than telemetry, so telemetry does not tell whether a name exists.
+	kept bool
 	// follow asks again and again instead of once.
 	follow func(context.Context, *Query, *Output) error
 	// stream writes an answer that does not fit into memory.
@@ -54,6 +58,8 @@ type Query struct {
 	Now    time.Time
 	client *Client
 	format string
+	// length is that of the command.
+	length time.Duration
 }
 
 // Answer is the result of a command.
@@ -110,8 +116,15 @@ func (c *Command) Input(q *Query) *string {
 
 // Run asks the server and writes the answer.
 func (c *Command) Run(ctx context.Context, client *Client, q *Query, out *Output) error {
-	q.client, q.format = client, out.Format
+	q.client, q.format, q.length = client, out.Format, c.length
 	if q.Follow && c.follow != nil {
+		notes, err := q.unknown(ctx, c) // a follower may wait for ever for a name with a mistake
+		if err != nil {
+			return err
+		}
+		for _, note := range notes {
+			out.note(note)
+		}
 		return ended(c.follow(ctx, q, out))
 	}
 	if q.All && c.stream != nil {
@@ -122,7 +135,7 @@ func (c *Command) Run(ctx context.Context, client *Client, q *Query, out *Output
 		return err
 	}
 	if answer.empty != "" {
-		notes, err := q.unknown(ctx)
+		notes, err := q.unknown(ctx, c)
 		if err != nil {
 			return err
 		}
@@ -138,7 +151,8 @@ func (c *Command) Check(q *Query) error {
 			return usage("--%s %q: use %s", f.Name, *text, either(f.Choices))
 		}
 	}
-	if _, _, err := q.window(0); err != nil {
+	q.length = c.length
+	if _, _, err := q.window(); err != nil {
 		return err
 	}
 	switch {

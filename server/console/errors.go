@@ -23,7 +23,7 @@ func errorCommands() []Command {
 }
 
 func errorGroups(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -59,7 +59,7 @@ func oneError(ctx context.Context, q *Query) (Answer, error) {
 	if strings.HasPrefix(q.Arguments[0], "iss_") {
 		return issue(ctx, q)
 	}
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,7 +60,8 @@ func (c *Command) AllFlags() []Flag {
 	if c.window {
 		list = append(list,
 			Flag{
-				Name: "since", Usage: "length of the window back from now, or from --end, such as 15m, 6h or 7d (default 6h)",
+				Name: "since", Usage: fmt.Sprintf("length of the window back from now, or from --end, such as 15m, 6h or 7d (default %gh)",
+					cmp.Or(c.length, limits.CommandWindow).Hours()),
 				Target: func(o *Options) any { return &o.Since },
 			},
 			Flag{
@@ -106,7 +108,8 @@ func flagOf(field string) string {
 	return map[string]string{
 		"start_time": "--start", "end_time": "--end", "limit": "--limit", "cursor": "--cursor", "max_rows": "--limit",
 		"previous_start_time": "--previous-start", "previous_end_time": "--previous-end", "bucket_seconds": "--bucket",
-		"service_name": "--service", "filters.service_name": "--service", "filters.span_name": "--span-name",
+		"service_name": "--service", "deployment_environment": "--environment",
+		"filters.service_name": "--service", "filters.span_name": "--span-name",
 		"filters.http_method": "--http-method", "filters.min_duration_ms": "--min-duration-ms",
 		"filters.max_duration_ms": "--max-duration-ms", "filters.severity": "--severity", "filters.body_search": "--search",
 		"filters.search": "--search", "filters.trace_id": "--trace-id", "search": "--search", "workflow_state": "--state", "kind": "--kind",

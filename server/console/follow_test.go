@@ -110,11 +110,16 @@ func within(t *testing.T, l *lines, want string) {
 }
 
 // TestFollow: each record is shown once, oldest first, also a late one and one from the time when the server was away. Ctrl-C ends it
-// without an error.
+// without an error. A name that no telemetry has yet gives a note.
 func TestFollow(t *testing.T) {
 	t.Parallel()
 	store := &stream{}
-	s := consoletest.New(t, store.answer)
+	s := consoletest.New(t, func(method string, request proto.Message) (proto.Message, error) {
+		if _, ok := request.(*svcv2.QueryBreakdownRequest); ok {
+			return &svcv2.QueryBreakdownResponse{Warnings: []string{`No service "payment" was received in this window.`}}, nil
+		}
+		return store.answer(method, request)
+	})
 	begin := time.Now()
 	store.add("before", begin.Add(-time.Minute))
 	store.add("first", begin.Add(-time.Second))
@@ -125,10 +130,11 @@ func TestFollow(t *testing.T) {
 	c := command(t, "logs")
 	go func() {
 		ended <- c.Run(ctx, console.Connect(console.Target{URL: s.URL, Token: consoletest.Token}),
-			&console.Query{Options: console.Options{Follow: true}, Now: begin},
+			&console.Query{Options: console.Options{Follow: true, Service: "payment"}, Now: begin},
 			&console.Output{Data: &data, Messages: &messages, Format: console.FormatTable, Width: 70})
 	}()
 	within(t, &data, "body of first")
+	within(t, &messages, "service payment is not known yet")
 	store.add("late", begin.Add(-2*time.Second))
 	within(t, &data, "body of late")
 	store.mu.Lock()

@@ -17,7 +17,7 @@ func issueCommands() []Command {
 	noteFlag := Flag{Name: "note", Usage: "a note for the history of the issue", Target: func(o *Options) any { return &o.Note }}
 	return []Command{
 		{
-			Path: "issues", Short: "List error issues, latest first", service: true, page: true,
+			Path: "issues", Short: "List error issues, latest first", service: true, page: true, kept: true,
 			Flags: []Flag{
 				{Name: "state", Usage: "only issues in this workflow state", Choices: issueStates(), Target: func(o *Options) any { return &o.State }},
 				{

@@ -32,8 +32,9 @@ an outage of the server. In a pipe it writes one JSON object on each line.`,
 		},
 		{
 			Path: "log-patterns", Short: "Find the common patterns of log records, new ones first", window: true, service: true,
+			length:  time.Hour,
 			Flags:   append(slices.Clone(filters), limitFlag("most patterns to show (default %d)", limits.DefaultPatterns)),
-			Long:    "The command compares the patterns with those of the time before, which is as long. The default window is an hour.",
+			Long:    "The command compares the patterns with those of the time before, which is as long.",
 			Example: "  svc log-patterns -s checkout --since 1h",
 			run:     logPatterns,
 		},
@@ -57,7 +58,7 @@ func (q *Query) logFilters() *svcv2.LogFilters {
 }
 
 func logs(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -104,7 +105,7 @@ func logRow(v *svcv2.Log) []cell {
 }
 
 func logPatterns(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(time.Hour)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}

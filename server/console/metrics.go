@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"strings"
+	"time"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/limits"
@@ -67,6 +68,7 @@ func metricCommands() []Command {
 		},
 		{
 			Path: "compare", Short: "Compare two periods: the services that changed, and likely causes", window: true, service: true,
+			length: time.Hour,
 			Flags: []Flag{
 				{
 					Name: "around", Usage: "time of a change: --since after it is compared with as long before it (default 30m)",
@@ -82,7 +84,7 @@ func metricCommands() []Command {
 }
 
 func metrics(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}

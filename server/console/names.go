@@ -2,17 +2,20 @@ package console
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
-	"github.com/svc-observability/svc/server/atonce"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -98,72 +101,63 @@ func (c *Command) Completion(argument int) (kind string, values []string) {
 	return "", nil
 }
 
-// UnknownError is a name in the command line that no telemetry has.
-type UnknownError struct{ text string }
-
-func (e *UnknownError) Error() string { return e.text }
-
-// unknown looks for the service and the environment of a query that found nothing, because an answer without rows would look like good
-// news. A name that no telemetry has is an UnknownError, which lists near names. A name that is missing only in the window gives a note.
-func (q *Query) unknown(ctx context.Context) (notes []string, err error) {
-	start, end, err := q.window(0)
+// CompletedNames are names of one kind for a shell. They are kept in a folder for a minute, because a person presses the key often. An
+// empty folder keeps nothing. When the server cannot be asked, the names of before are better than none; a shell has no place for an error.
+func CompletedNames(ctx context.Context, target Target, folder, kind string) []string {
+	file := namesFile(target, folder, kind)
+	kept, age := keptNames(file)
+	if kept != nil && age < limits.CompletionKept {
+		return kept
+	}
+	ctx, cancel := context.WithTimeout(ctx, limits.CompletionWait)
+	defer cancel()
+	list, err := Connect(target).Names(ctx, kind)
 	if err != nil {
-		return nil, err
+		return kept
 	}
-	names := []struct{ flag, field, value string }{
-		{"service", "service.name", q.Service}, {"environment", "deployment.environment", q.Environment},
-	}
-	found := make([]string, len(names))
-	var checks []func() error
-	for i, n := range names {
-		if n.value == "" {
-			continue
-		}
-		checks = append(checks, func() error {
-			warning := q.warning(ctx, n.field, n.value, start.AsTime(), end.AsTime())
-			if warning == "" {
-				return nil
-			}
-			longest := limits.BreakdownWindow
-			if q.warning(ctx, n.field, n.value, q.Now.Add(-longest).Truncate(time.Minute).Add(time.Minute), q.Now) != "" {
-				return &UnknownError{fmt.Sprintf("--%s %q is not known: %s", n.flag, n.value, warning)}
-			}
-			found[i] = fmt.Sprintf("%s %s sent telemetry in the last %s, but not in this window: no rows means no data, not that all is well",
-				n.flag, n.value, limits.Lasts(longest))
-			return nil
-		})
-	}
-	if err := atonce.Run(checks...); err != nil {
-		return nil, err
-	}
-	for _, note := range found {
-		if note != "" {
-			notes = append(notes, note)
-		}
-	}
-	return notes, nil
+	keepNames(file, list)
+	return list
 }
 
-// warning is what the query language says about a name that it does not find. It is empty if telemetry has the name, and if the server does
-// not answer the question: then the answer of the command stands.
-func (q *Query) warning(ctx context.Context, field, value string, start, end time.Time) string {
-	if longest := end.Add(-limits.BreakdownWindow).Add(time.Minute); start.Before(longest) {
-		start = longest
-	}
-	res, err := q.client.query.QueryBreakdown(ctx, &svcv2.QueryBreakdownRequest{
-		StartTime: timestamppb.New(start), EndTime: timestamppb.New(end), Queries: []*svcv2.QuerySpec{{
-			Name: "A", Source: "traces", Aggregation: "count", Filter: &svcv2.QueryFilter{All: []*svcv2.QueryFilter{
-				{Field: &field, Operator: new("="), Value: structpb.NewStringValue(value)},
-			}},
-		}},
-	})
-	if err != nil {
+// namesFile is where names are kept for one server and credential.
+func namesFile(target Target, folder, kind string) string {
+	if folder == "" {
 		return ""
 	}
-	for _, w := range res.GetWarnings() {
-		if strings.HasPrefix(w, "No ") {
-			return w
+	sum := sha256.Sum256([]byte(strings.Join([]string{target.URL, target.OrgID, target.Token, kind}, "\x00")))
+	return filepath.Join(folder, "names-"+hex.EncodeToString(sum[:12])+".json")
+}
+
+func keptNames(file string) (list []string, age time.Duration) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, 0
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(text, &list) != nil {
+		return nil, 0
+	}
+	return list, time.Since(info.ModTime()).Abs()
+}
+
+// keepNames writes names, all or nothing, and removes those of yesterday. A failure only makes the next completion slower.
+func keepNames(file string, list []string) {
+	text, err := json.Marshal(append([]string{}, list...))
+	if file == "" || err != nil || os.MkdirAll(filepath.Dir(file), 0o700) != nil {
+		return
+	}
+	old, _ := filepath.Glob(filepath.Join(filepath.Dir(file), "names-*"))
+	for _, path := range old {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > limits.Day {
+			_ = os.Remove(path)
 		}
 	}
-	return ""
+	f, err := os.CreateTemp(filepath.Dir(file), "names-*") // mode 0600
+	if err != nil {
+		return
+	}
+	_, err = f.Write(text)
+	if closed := f.Close(); err != nil || closed != nil || os.Rename(f.Name(), file) != nil {
+		_ = os.Remove(f.Name())
+	}
 }

@@ -69,7 +69,7 @@ func (q *Query) checkSeries() error {
 }
 
 func timeseries(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err == nil {
 		err = q.checkSeries()
 	}
@@ -163,7 +163,7 @@ func spread(points []*svcv2.TelemetryPoint) (least, mean, most float64) {
 }
 
 func breakdown(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err == nil {
 		err = q.checkSeries()
 	}
@@ -245,7 +245,7 @@ func comparison(q *Query) (*svcv2.ComparePeriodsRequest, error) {
 		req.PreviousStartTime, req.PreviousEndTime = timestamppb.New(change.Add(-length)), timestamppb.New(change)
 		return req, nil
 	}
-	if req.StartTime, req.EndTime, err = q.window(time.Hour); err != nil {
+	if req.StartTime, req.EndTime, err = q.window(); err != nil {
 		return nil, err
 	}
 	if (q.PreviousStart == "") != (q.PreviousEnd == "") {

@@ -55,7 +55,7 @@ func serviceCommands() []Command {
 }
 
 func services(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -102,7 +102,7 @@ func none(s section, text string) string {
 }
 
 func diagnose(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -164,7 +164,7 @@ func causes(list []*svcv2.Cause) section {
 }
 
 func serviceMap(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -208,7 +208,7 @@ func serviceMap(ctx context.Context, q *Query) (Answer, error) {
 }
 
 func topOperations(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}

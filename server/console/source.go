@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -191,7 +192,10 @@ func readSource(ctx context.Context, q *Query) (Answer, error) {
 	}
 	a := Answer{message: res, lines: linesOf([]*svcv2.SourceFile{res})}
 	if res.GetKind() != "text" {
-		a.empty = fmt.Sprintf("%s is not a text but a %s", res.GetPath(), strings.ReplaceAll(res.GetKind(), "_", " "))
+		what := map[string]string{
+			"binary": "a binary file", "lfs_pointer": "an LFS pointer", "symlink": "a symbolic link", "submodule": "a submodule",
+		}[res.GetKind()]
+		a.empty = fmt.Sprintf("%s is not a text but %s", res.GetPath(), cmp.Or(what, res.GetKind()))
 		return a, nil
 	}
 	title := fmt.Sprintf("%s of %s at %s", res.GetPath(), res.GetRepository(), shortRef(res.GetRef(), res.GetCommitSha()))

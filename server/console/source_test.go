@@ -63,7 +63,7 @@ func TestSourceFiles(t *testing.T) {
 		})
 		stdout, stderr, err := run(t.Context(), t, s, "source read", console.Query{Arguments: []string{"repo_1", argument}},
 			console.Output{Format: console.FormatTable})
-		if err != nil || stdout != "" || !strings.Contains(stderr, "not a text but a lfs pointer") {
+		if err != nil || stdout != "" || !strings.Contains(stderr, "not a text but an LFS pointer") {
 			t.Errorf("%s: %v %q %q", argument, err, stdout, stderr)
 		}
 		if got := s.Requests(); len(got) != 1 || got[0] != "ReadSourceFile "+want {

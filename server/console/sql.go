@@ -45,7 +45,7 @@ columns of ORDER BY must be unique together, such as Timestamp, SpanId.`,
 }
 
 func runSQL(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}

@@ -63,7 +63,7 @@ func allRows(ctx context.Context, q *Query, out *Output) error {
 	if err != nil {
 		return err
 	}
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return err
 	}

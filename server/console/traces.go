@@ -44,7 +44,7 @@ func traceCommands() []Command {
 }
 
 func searchTraces(ctx context.Context, q *Query, scope *string, least float64) (*svcv2.SearchTracesResponse, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func traceTable(res *svcv2.SearchTracesResponse) Answer {
 
 // slowTraces reads traces that begin with a long span. Without --min-duration-ms, a span is long if it is among the slowest twentieth.
 func slowTraces(ctx context.Context, q *Query) (Answer, error) {
-	start, end, err := q.window(0)
+	start, end, err := q.window()
 	if err != nil {
 		return Answer{}, err
 	}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -10,11 +11,9 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// window returns the window of the flags. Without a flag it is as long as given, or 6 hours.
-func (q *Query) window(length time.Duration) (start, end *timestamppb.Timestamp, err error) {
-	if length == 0 {
-		length = limits.CommandWindow
-	}
+// window returns the window of the flags. Without a flag it is as long as the command says.
+func (q *Query) window() (start, end *timestamppb.Timestamp, err error) {
+	length := cmp.Or(q.length, limits.CommandWindow)
 	to := q.Now
 	if q.End != "" {
 		if to, err = moment("end", q.End); err != nil {
