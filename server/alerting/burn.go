@@ -82,8 +82,8 @@ func compileBurn(r *store.AlertRule) (*Burn, error) {
 
 // burn gives, for each group, the largest ratio of a pair's burn rate to its pace. The burn rate of a pair is the smaller one of its two
 // windows, so a burn that has ended does not count.
-func (r *Reader) burn(ctx context.Context, org principal.OrgID, rule *store.AlertRule, p *plan,
-	at time.Time,
+func (r *Reader) burn(
+	ctx context.Context, org principal.OrgID, rule *store.AlertRule, p *plan, at time.Time,
 ) (map[string]Input, int, error) {
 	list := reads.ServiceFigureList{ByService: byService(rule), Services: rule.ServiceNames}
 	pairs := burnPairs(rule.Severity)

@@ -237,8 +237,8 @@ func (s *Shard) giveUp(ctx context.Context, c store.AlertCursor, m *orgMemory, f
 }
 
 // commit decides about the figures and stores the result.
-func (s *Shard) commit(ctx context.Context, m *orgMemory, rules []*ruleMemory, asks []Ask, figures []Figures,
-	commit store.AlertCommit,
+func (s *Shard) commit(
+	ctx context.Context, m *orgMemory, rules []*ruleMemory, asks []Ask, figures []Figures, commit store.AlertCommit,
 ) error {
 	org := m.cursor.Org
 	if err := s.decide(ctx, org, m, rules, asks, figures, commit.Error != nil, &commit); err != nil {

@@ -142,8 +142,8 @@ func (w *outageWorld) DueDeliveryShards(ctx context.Context, now time.Time) (map
 	return w.Store.DueDeliveryShards(ctx, now)
 }
 
-func (w *outageWorld) DueDeliveries(ctx context.Context, shard int, now time.Time, busy store.OutboxBusy,
-	limit int,
+func (w *outageWorld) DueDeliveries(
+	ctx context.Context, shard int, now time.Time, busy store.OutboxBusy, limit int,
 ) ([]store.Delivery, error) {
 	if err := w.away(); err != nil {
 		return nil, err

@@ -49,8 +49,8 @@ type fixTelemetry struct {
 }
 
 // Releases implements issues.Telemetry.
-func (t fixTelemetry) Releases(ctx context.Context, org principal.OrgID, service string,
-	from, to time.Time,
+func (t fixTelemetry) Releases(
+	ctx context.Context, org principal.OrgID, service string, from, to time.Time,
 ) ([]issues.ServiceRelease, error) {
 	found, _, err := catalog.FindReleases(ctx, t.warehouse, org, reads.ReleaseList{
 		Window: query.Window{Start: from, End: to}, Service: &service, Rollups: t.rollups,
@@ -68,8 +68,8 @@ func (t fixTelemetry) Releases(ctx context.Context, org principal.OrgID, service
 }
 
 // Occurrences implements issues.Telemetry.
-func (t fixTelemetry) Occurrences(ctx context.Context, org principal.OrgID, hashes []string,
-	from, to time.Time,
+func (t fixTelemetry) Occurrences(
+	ctx context.Context, org principal.OrgID, hashes []string, from, to time.Time,
 ) ([]issues.VersionCount, error) {
 	f := reads.ErrorFilters{Fingerprints: reads.Fingerprints(hashes), Logs: true}
 	w := query.Window{Start: from, End: to}

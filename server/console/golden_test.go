@@ -34,8 +34,8 @@ func command(t *testing.T, path string) console.Command {
 }
 
 // run runs one command against a server.
-func run(ctx context.Context, t *testing.T, s *consoletest.Server, path string, q console.Query,
-	out console.Output,
+func run(
+	ctx context.Context, t *testing.T, s *consoletest.Server, path string, q console.Query, out console.Output,
 ) (stdout, stderr string, err error) {
 	t.Helper()
 	c := command(t, path)

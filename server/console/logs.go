@@ -78,8 +78,8 @@ func logs(ctx context.Context, q *Query) (Answer, error) {
 	}, nil
 }
 
-func (c *Client) searchLogs(ctx context.Context, q *Query, start, end *timestamppb.Timestamp, limit int32,
-	cursor *string,
+func (c *Client) searchLogs(
+	ctx context.Context, q *Query, start, end *timestamppb.Timestamp, limit int32, cursor *string,
 ) (*svcv2.SearchLogsResponse, error) {
 	return c.logs.SearchLogs(ctx, &svcv2.SearchLogsRequest{
 		StartTime: start, EndTime: end, Limit: &limit, Cursor: cursor,

@@ -110,8 +110,8 @@ func times(n int, noun string) string {
 }
 
 // sqlPage runs one statement. It waits when the server asks to.
-func (q *Query) sqlPage(ctx context.Context, out *Output, sql string, start, end *timestamppb.Timestamp,
-	size int,
+func (q *Query) sqlPage(
+	ctx context.Context, out *Output, sql string, start, end *timestamppb.Timestamp, size int,
 ) (*svcv2.SqlResult, error) {
 	for {
 		res, err := q.client.sql.RunSql(ctx, &svcv2.RunSqlRequest{Sql: sql, StartTime: start, EndTime: end, MaxRows: number(size)})

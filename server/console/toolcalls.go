@@ -25,8 +25,8 @@ const toolProtocol = "2026-07-28"
 const tagProtocol = "@svc/cli/ToolNotCalled"
 
 // toolRequest calls one method of MCP.
-func (c *Client) toolRequest(ctx context.Context, query url.Values, method string,
-	params map[string]any,
+func (c *Client) toolRequest(
+	ctx context.Context, query url.Values, method string, params map[string]any,
 ) (result json.RawMessage, requestID string, err error) {
 	params["_meta"] = map[string]any{
 		keyProtocol: toolProtocol,

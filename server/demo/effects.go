@@ -135,8 +135,8 @@ func (t *trace) troubled(dependency string) *planted {
 }
 
 // call makes the calls that the fault makes of one. once makes one call with a median and a cause of failure.
-func (p *planted) call(t *trace, table string, median time.Duration, fail func() *failure,
-	once func(time.Duration, func() *failure) *failure,
+func (p *planted) call(
+	t *trace, table string, median time.Duration, fail func() *failure, once func(time.Duration, func() *failure) *failure,
 ) *failure {
 	switch p.kind {
 	case KindQuery:

@@ -126,8 +126,8 @@ func feedCollector(t *testing.T, exporters []*collectorExporter) map[string]int 
 }
 
 // settleCollector waits until the Collector has delivered everything, stops it, checks the accounts, and returns its log.
-func settleCollector(t *testing.T, server *testkit.Process, exporters []*collectorExporter, sent map[string]int,
-	stop func() string,
+func settleCollector(
+	t *testing.T, server *testkit.Process, exporters []*collectorExporter, sent map[string]int, stop func() string,
 ) string {
 	t.Helper()
 	eventually(t, "the Collector to hand over everything", func() bool {

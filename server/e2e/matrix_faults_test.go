@@ -55,8 +55,8 @@ func (w failingReads) Query(ctx context.Context, org principal.OrgID, sql string
 	return w.ConfinedWarehouse.Query(ctx, org, sql, args...)
 }
 
-func (w failingReads) SelectConfined(ctx context.Context, org principal.OrgID, sql string,
-	limits warehouse.TenantLimits,
+func (w failingReads) SelectConfined(
+	ctx context.Context, org principal.OrgID, sql string, limits warehouse.TenantLimits,
 ) (*warehouse.TenantResult, error) {
 	if e := w.faults.reads.Load(); e != nil {
 		return nil, e

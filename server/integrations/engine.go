@@ -248,8 +248,8 @@ const revokeTime = 5 * time.Second
 
 // Disconnect deletes an account by a function of the store. It gives our access back at the provider, unless another organization of this
 // server uses the same account and shares its access; a failure of the provider changes nothing.
-func (e *Engine) Disconnect(ctx context.Context, org principal.OrgID, id uuid.UUID,
-	remove func(context.Context, principal.OrgID, uuid.UUID) error,
+func (e *Engine) Disconnect(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, remove func(context.Context, principal.OrgID, uuid.UUID) error,
 ) error {
 	c, err := e.cfg.Store.GetIntegrationConnection(ctx, org, id)
 	if err != nil {

@@ -41,8 +41,8 @@ func (s *script) PullRequest(context.Context, principal.OrgID, *store.ErrorIssue
 	return s.pull, nil
 }
 
-func (s *script) Contains(_ context.Context, _ principal.OrgID, link *store.ErrorIssuePullRequest, _ string,
-	_ []string,
+func (s *script) Contains(
+	_ context.Context, _ principal.OrgID, link *store.ErrorIssuePullRequest, _ string, _ []string,
 ) (map[string]bool, error) {
 	if link.URL != "https://github.com/shop/web/pull/7" {
 		return nil, nil

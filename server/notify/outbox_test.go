@@ -347,8 +347,8 @@ func (d *dying) step() (before, after bool) {
 	return false, false
 }
 
-func (d *dying) BeginDelivery(ctx context.Context, f store.Fence, id uuid.UUID,
-	now time.Time,
+func (d *dying) BeginDelivery(
+	ctx context.Context, f store.Fence, id uuid.UUID, now time.Time,
 ) (row store.Delivery, to store.AlertDestination, ok bool, err error) {
 	before, after := d.step()
 	if before {

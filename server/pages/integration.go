@@ -194,8 +194,8 @@ func (p *Pages) cancelIntegration(w http.ResponseWriter, r *http.Request, v *Vie
 }
 
 // offerAgain shows the accounts once more, for example after a reload.
-func (p *Pages) offerAgain(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
-	state string,
+func (p *Pages) offerAgain(
+	w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization, state string,
 ) {
 	accounts, err := p.cfg.Integrations.Offered(l)
 	if err == nil && accounts == nil {
@@ -208,7 +208,8 @@ func (p *Pages) offerAgain(w http.ResponseWriter, r *http.Request, v *Viewer, l 
 	p.choose(w, r, v, l, org, accounts, state, "")
 }
 
-func (p *Pages) choose(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
+func (p *Pages) choose(
+	w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
 	accounts []integrations.Account, state, problem string,
 ) {
 	status := http.StatusOK
@@ -226,7 +227,8 @@ func (p *Pages) choose(w http.ResponseWriter, r *http.Request, v *Viewer, l inte
 // connect exchanges the code. The account on which this attempt installed the app is connected at once, and so is the account that the
 // person who began the attempt chose at the provider. Otherwise the person sees the accounts and chooses one, because a link of an API key
 // may hold the code of any account; without any account, the app has to be installed first.
-func (p *Pages) connect(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
+func (p *Pages) connect(
+	w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
 	c integrations.Callback, state string,
 ) {
 	ctx := p.As(r.Context(), v, l.Org)
@@ -247,8 +249,8 @@ func (p *Pages) connect(w http.ResponseWriter, r *http.Request, v *Viewer, l int
 	}
 }
 
-func (p *Pages) store(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
-	a integrations.Account,
+func (p *Pages) store(
+	w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization, a integrations.Account,
 ) {
 	if _, err := p.cfg.Integrations.Connect(p.As(r.Context(), v, l.Org), l, a, v.User.ID); err != nil {
 		p.integrationFailed(w, r, v, err, "")
@@ -258,8 +260,8 @@ func (p *Pages) store(w http.ResponseWriter, r *http.Request, v *Viewer, l integ
 }
 
 // linkIdentity stores which person of the provider the viewer is.
-func (p *Pages) linkIdentity(w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization,
-	c integrations.Callback,
+func (p *Pages) linkIdentity(
+	w http.ResponseWriter, r *http.Request, v *Viewer, l integrations.Login, org store.UserOrganization, c integrations.Callback,
 ) {
 	ctx := p.As(r.Context(), v, l.Org)
 	if err := p.cfg.Integrations.Link(ctx, l, starter(v), c); err != nil {

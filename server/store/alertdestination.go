@@ -85,7 +85,8 @@ type AlertDestinationChange struct {
 // EditAlertDestination calls change with the newest state of a destination and stores the result. The destination stays locked
 // meanwhile. A change that enables the destination, or that changes its target, forgets its failures. An error of change ends the
 // edit, and the returned error wraps it. The second result is the number of the transaction, empty when nothing was changed.
-func (s *Store) EditAlertDestination(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
+func (s *Store) EditAlertDestination(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
 	change func(newest AlertDestination) (AlertDestinationChange, error),
 ) (d AlertDestination, txid string, err error) {
 	err = s.tx(ctx, "edit alert destination", func(tx *ent.Tx) error {

@@ -19,8 +19,8 @@ import (
 
 // ListChatChannels returns channels of a workspace by name. A text selects the channels whose name holds it, in any case. It also selects
 // the channel whose id it is.
-func (s *Store) ListChatChannels(ctx context.Context, org principal.OrgID, workspace uuid.UUID, text string,
-	limit int,
+func (s *Store) ListChatChannels(
+	ctx context.Context, org principal.OrgID, workspace uuid.UUID, text string, limit int,
 ) ([]ChatChannel, error) {
 	where := []predicate.ChatChannel{chatchannel.OrgID(string(org)), chatchannel.ConnectionID(workspace)}
 	if text != "" {
@@ -137,8 +137,8 @@ func (s *Store) IntegrationSharedWith(ctx context.Context, of IntegrationConnect
 }
 
 // LinkIntegrationIdentity links a member with a person of a provider. It replaces an earlier link of the member there.
-func (s *Store) LinkIntegrationIdentity(ctx context.Context, org principal.OrgID,
-	in IntegrationIdentity,
+func (s *Store) LinkIntegrationIdentity(
+	ctx context.Context, org principal.OrgID, in IntegrationIdentity,
 ) (out IntegrationIdentity, err error) {
 	in.Org = org
 	err = s.tx(ctx, "link an identity", func(tx *ent.Tx) error {
@@ -157,16 +157,16 @@ func (s *Store) LinkIntegrationIdentity(ctx context.Context, org principal.OrgID
 }
 
 // IntegrationIdentityOf finds the identity of a member at a provider.
-func (s *Store) IntegrationIdentityOf(ctx context.Context, org principal.OrgID, user principal.UserID,
-	provider string,
+func (s *Store) IntegrationIdentityOf(
+	ctx context.Context, org principal.OrgID, user principal.UserID, provider string,
 ) (IntegrationIdentity, error) {
 	row, err := s.read.IntegrationIdentity.Query().Where(identityOf(org, user, provider)...).Only(ctx)
 	return single("find an identity", toIntegrationIdentity, row, err)
 }
 
 // UnlinkIntegrationIdentity removes the identity of a member at a provider. It reports whether there was one.
-func (s *Store) UnlinkIntegrationIdentity(ctx context.Context, org principal.OrgID, user principal.UserID,
-	provider string,
+func (s *Store) UnlinkIntegrationIdentity(
+	ctx context.Context, org principal.OrgID, user principal.UserID, provider string,
 ) (found bool, err error) {
 	err = s.tx(ctx, "unlink an identity", func(tx *ent.Tx) error {
 		n, err := tx.IntegrationIdentity.Delete().Where(identityOf(org, user, provider)...).Exec(ctx)

@@ -80,8 +80,8 @@ func (s *Store) ListDashboards(ctx context.Context, org principal.OrgID, offset,
 // the second of two concurrent changes starts from the result of the first. change must be quick. If it returns nil, there is
 // nothing to change. An error of change ends the edit, and the returned error wraps it. The second result is the number of the
 // transaction, empty when nothing was changed.
-func (s *Store) EditDashboard(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
-	change func(newest Dashboard) (*DashboardChange, error),
+func (s *Store) EditDashboard(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID, change func(newest Dashboard) (*DashboardChange, error),
 ) (d Dashboard, txid string, err error) {
 	err = s.tx(ctx, "edit dashboard", func(tx *ent.Tx) error {
 		row, err := s.lockDashboard(ctx, tx, org, id)

@@ -33,8 +33,8 @@ func (s *Store) addDashboardVersion(ctx context.Context, tx *ent.Tx, d Dashboard
 
 // ListDashboardVersions returns versions, newest first, without their snapshots. It returns versions with numbers less than below; 0 starts
 // at the newest. It returns ErrNotFound if there is no such dashboard.
-func (s *Store) ListDashboardVersions(ctx context.Context, org principal.OrgID,
-	id uuid.UUID, below, limit int,
+func (s *Store) ListDashboardVersions(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, below, limit int,
 ) ([]DashboardVersion, error) {
 	if err := s.dashboardExists(ctx, org, id); err != nil {
 		return nil, err

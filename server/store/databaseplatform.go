@@ -145,8 +145,8 @@ type PlatformEventFilter struct {
 }
 
 // ListPlatformEvents returns events, the newest first. Request one more than a page to learn whether there is another page.
-func (s *Store) ListPlatformEvents(ctx context.Context, org principal.OrgID, f PlatformEventFilter,
-	offset, limit int,
+func (s *Store) ListPlatformEvents(
+	ctx context.Context, org principal.OrgID, f PlatformEventFilter, offset, limit int,
 ) ([]PlatformEvent, error) {
 	where := []predicate.PlatformEvent{
 		platformevent.OrgID(string(org)), platformevent.ConnectionID(f.Connection),
@@ -186,8 +186,8 @@ type PlatformChange struct {
 
 // ChangePlatform stores a change of a connected platform account, and its managed scrape target, in one transaction. It returns ErrConflict
 // if the credentials were renewed since `of` was read. It returns ErrInvalid if the target breaks a rule.
-func (s *Store) ChangePlatform(ctx context.Context, of IntegrationConnection, in PlatformChange,
-	action string,
+func (s *Store) ChangePlatform(
+	ctx context.Context, of IntegrationConnection, in PlatformChange, action string,
 ) (c IntegrationConnection, err error) {
 	err = s.mutate(ctx, "change platform account", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)

@@ -58,8 +58,8 @@ func (s *Store) DeviceLoginByUserCode(ctx context.Context, hash string) (DeviceL
 
 // DecideDeviceLogin approves or denies a login, once, for a user in an organization. It returns ErrNotFound if the login is no longer
 // pending.
-func (s *Store) DecideDeviceLogin(ctx context.Context, org principal.OrgID,
-	user principal.UserID, id uuid.UUID, approve bool,
+func (s *Store) DecideDeviceLogin(
+	ctx context.Context, org principal.OrgID, user principal.UserID, id uuid.UUID, approve bool,
 ) (DeviceLogin, error) {
 	var out DeviceLogin
 	err := s.tx(ctx, "decide device login", func(tx *ent.Tx) error {

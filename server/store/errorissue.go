@@ -198,8 +198,8 @@ func (s *Store) ErrorIssue(ctx context.Context, org principal.OrgID, id uuid.UUI
 const maxMerges = 8
 
 // ErrorIssueFingerprints returns the fingerprints of an issue, the most frequent first.
-func (s *Store) ErrorIssueFingerprints(ctx context.Context, org principal.OrgID, issue uuid.UUID,
-	limit int,
+func (s *Store) ErrorIssueFingerprints(
+	ctx context.Context, org principal.OrgID, issue uuid.UUID, limit int,
 ) ([]ErrorIssueFingerprint, error) {
 	rows, err := s.read.ErrorIssueFingerprint.Query().
 		Where(errorissuefingerprint.OrgID(string(org)), errorissuefingerprint.IssueID(issue)).

@@ -177,7 +177,8 @@ func customIngestKey(id uuid.UUID) predicate.IngestKey {
 
 // changeIngestKey changes one key under a row lock, so that it announces exactly the hash that it replaced. An empty event says
 // that there is nothing to change. gone says that no copy of the key may be served any more.
-func (s *Store) changeIngestKey(ctx context.Context, op string, org principal.OrgID, which predicate.IngestKey,
+func (s *Store) changeIngestKey(
+	ctx context.Context, op string, org principal.OrgID, which predicate.IngestKey,
 	change func(old IngestKey, u *ent.IngestKeyUpdateOne) (e AuditEvent, gone bool),
 ) (key IngestKey, err error) {
 	err = s.mutate(ctx, op, func(tx *ent.Tx) (Change, error) {

@@ -86,8 +86,8 @@ func (s *Store) ConnectIntegration(ctx context.Context, org principal.OrgID, in 
 }
 
 // connectedBefore finds and locks the row of an account: the one with its external id, else one of the same account under an earlier id.
-func (s *Store) connectedBefore(ctx context.Context, tx *ent.Tx, org principal.OrgID,
-	in NewIntegration,
+func (s *Store) connectedBefore(
+	ctx context.Context, tx *ent.Tx, org principal.OrgID, in NewIntegration,
 ) (*ent.IntegrationConnection, error) {
 	q := tx.IntegrationConnection.Query().Where(
 		integrationconnection.OrgID(string(org)), integrationconnection.Provider(in.Provider), integrationconnection.BaseURL(in.BaseURL),
@@ -232,8 +232,8 @@ func (s *Store) NextIntegrationDue(ctx context.Context, shard int) (time.Time, e
 // RenewIntegrationCredentials stores renewed credentials of an account. It needs no lease: the provider may have ended the old ones, so the
 // new ones count, with or without a lease. It returns ErrIntegrationChanged if the account was connected again, or another process renewed
 // its credentials.
-func (s *Store) RenewIntegrationCredentials(ctx context.Context, of IntegrationConnection,
-	sealed []byte,
+func (s *Store) RenewIntegrationCredentials(
+	ctx context.Context, of IntegrationConnection, sealed []byte,
 ) (c IntegrationConnection, err error) {
 	err = s.tx(ctx, "renew credentials", func(tx *ent.Tx) error {
 		row, err := s.lockIntegrationConnection(ctx, tx, of.Org, of.ID)

@@ -48,8 +48,8 @@ func (r *Investigation) valid() error {
 }
 
 // CreateInvestigation starts an investigation. It returns an *InvalidError if the input breaks a rule.
-func (s *Store) CreateInvestigation(ctx context.Context, org principal.OrgID, by principal.UserID,
-	in Investigation,
+func (s *Store) CreateInvestigation(
+	ctx context.Context, org principal.OrgID, by principal.UserID, in Investigation,
 ) (Investigation, error) {
 	in.Org, in.CreatedBy, in.Status, in.Findings = org, by, InvestigationStatuses()[0], []InvestigationFinding{}
 	if err := in.valid(); err != nil {
@@ -88,8 +88,8 @@ func (s *Store) EditInvestigation(ctx context.Context, org principal.OrgID, id u
 }
 
 // AddFinding adds a finding. It returns ErrInvalid if the finding breaks a rule, or there are too many.
-func (s *Store) AddFinding(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
-	f InvestigationFinding,
+func (s *Store) AddFinding(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID, f InvestigationFinding,
 ) (Investigation, error) {
 	var c checker
 	f.Text = strings.TrimSpace(f.Text)

@@ -81,8 +81,8 @@ func (s *Store) RollLogpushConnector(ctx context.Context, org principal.OrgID, i
 }
 
 // SetLogpushConnectorDisabled disables or enables a connector. Doing it again changes nothing.
-func (s *Store) SetLogpushConnectorDisabled(ctx context.Context, org principal.OrgID,
-	id uuid.UUID, disabled bool,
+func (s *Store) SetLogpushConnectorDisabled(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, disabled bool,
 ) (LogpushConnector, error) {
 	return s.EditLogpushConnector(ctx, org, id, LogpushConnectorEdit{Enabled: Set(!disabled)})
 }
@@ -135,7 +135,8 @@ func (s *Store) EditLogpushConnector(
 }
 
 // changeLogpushConnector changes one connector under a row lock, so that it announces exactly the hash that it replaced.
-func (s *Store) changeLogpushConnector(ctx context.Context, verb string, org principal.OrgID, id uuid.UUID, gone bool,
+func (s *Store) changeLogpushConnector(
+	ctx context.Context, verb string, org principal.OrgID, id uuid.UUID, gone bool,
 	change func(*ent.LogpushConnector, *ent.LogpushConnectorUpdateOne),
 ) (out LogpushConnector, err error) {
 	err = s.mutate(ctx, "change log push connector", func(tx *ent.Tx) (Change, error) {

@@ -85,8 +85,8 @@ func (s *Store) DueDeliveryShards(ctx context.Context, now time.Time) (map[int]b
 
 // BeginDelivery notes that a delivery is being sent, and returns it with its destination. It returns false if there is nothing to send: it
 // was sent, its destination pauses, is disabled or was deleted, or a newer reminder takes its place.
-func (s *Store) BeginDelivery(ctx context.Context, f Fence, id uuid.UUID,
-	now time.Time,
+func (s *Store) BeginDelivery(
+	ctx context.Context, f Fence, id uuid.UUID, now time.Time,
 ) (d Delivery, to AlertDestination, ok bool, err error) {
 	now = utc(now)
 	err = s.fenced(ctx, "begin a delivery", f, func(tx *ent.Tx) error {

@@ -69,8 +69,8 @@ func usageMoved(old, now int64) bool { return now*10 > old*11 || now*10 < old*9 
 
 // ReconcileRecommendations updates the recommendations from the findings and returns all, by number. mapped holds the source keys
 // that attribute mappings already handle.
-func (s *Store) ReconcileRecommendations(ctx context.Context, org principal.OrgID,
-	found []Finding, mapped map[string]bool,
+func (s *Store) ReconcileRecommendations(
+	ctx context.Context, org principal.OrgID, found []Finding, mapped map[string]bool,
 ) ([]Recommendation, error) {
 	list, err := s.ListRecommendations(ctx, org)
 	if err != nil {

@@ -126,8 +126,8 @@ func (s *Store) SettledDeployments(ctx context.Context, org principal.OrgID, con
 }
 
 // SyncDeployments stores deployments of one repository, which is a project of its account. Others stay.
-func (s *Store) SyncDeployments(ctx context.Context, f Fence, of IntegrationConnection, p HostingProject, list HostingList,
-	at time.Time,
+func (s *Store) SyncDeployments(
+	ctx context.Context, f Fence, of IntegrationConnection, p HostingProject, list HostingList, at time.Time,
 ) error {
 	return s.fenced(ctx, "store the deployments of a repository", f, func(tx *ent.Tx) error {
 		beside, err := s.reportersBeside(ctx, tx, of)

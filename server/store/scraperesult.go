@@ -75,8 +75,8 @@ func (s *Store) heldFences(ctx context.Context, tx *ent.Tx, results []ScrapeResu
 }
 
 // RecordProbe writes the result of a probe that a caller asked for, with its audit entry.
-func (s *Store) RecordProbe(ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time,
-	problem string,
+func (s *Store) RecordProbe(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, at time.Time, problem string,
 ) (t ScrapeTarget, err error) {
 	err = s.tx(ctx, "record probe", func(tx *ent.Tx) error {
 		row, err := s.lockScrapeTarget(ctx, tx, org, id)

@@ -190,8 +190,8 @@ func (s *Store) FailingScrapeTargets(ctx context.Context, org principal.OrgID, b
 // EditScrapeTarget calls change with the newest state of a target and stores what it makes of it. The target stays locked meanwhile. An
 // error of change ends the edit, and the returned error wraps it. It returns ErrInvalid if the result breaks a rule, or an integration owns
 // the target. It returns ErrConflict if the name is taken.
-func (s *Store) EditScrapeTarget(ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID,
-	change func(*ScrapeTarget) error,
+func (s *Store) EditScrapeTarget(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, by principal.UserID, change func(*ScrapeTarget) error,
 ) (t ScrapeTarget, err error) {
 	err = s.mutate(ctx, "edit scrape target", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockScrapeTarget(ctx, tx, org, id)

@@ -47,8 +47,8 @@ type RepositoryFilter struct {
 }
 
 // ListSourceRepositories returns repositories by name. Request one more than a page to learn whether there is another page.
-func (s *Store) ListSourceRepositories(ctx context.Context, org principal.OrgID, f RepositoryFilter,
-	offset, limit int,
+func (s *Store) ListSourceRepositories(
+	ctx context.Context, org principal.OrgID, f RepositoryFilter, offset, limit int,
 ) ([]SourceRepository, error) {
 	where := []predicate.SourceRepository{sourcerepository.OrgID(string(org))}
 	if f.Connection != uuid.Nil {
@@ -260,8 +260,8 @@ func (s *Store) DeleteSourceRepository(ctx context.Context, org principal.OrgID,
 	})
 }
 
-func (s *Store) changeRepository(ctx context.Context, org principal.OrgID, id uuid.UUID,
-	change func(*ent.Tx, *ent.SourceRepository) error,
+func (s *Store) changeRepository(
+	ctx context.Context, org principal.OrgID, id uuid.UUID, change func(*ent.Tx, *ent.SourceRepository) error,
 ) error {
 	return s.mutate(ctx, "change source repository", func(tx *ent.Tx) (Change, error) {
 		row, err := s.lockSourceRepository(ctx, tx, org, id)

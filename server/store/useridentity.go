@@ -101,8 +101,8 @@ func (s *Store) dropUnproved(ctx context.Context, tx *ent.Tx, id principal.UserI
 // JoinOrganization makes a user a member because of a rule of the operator. The user is the existing user id or, if create is set, a new
 // one. It returns ErrConflict if the user is already a member or, with create, the address is taken. It returns ErrNotFound if there is no
 // such organization or user.
-func (s *Store) JoinOrganization(ctx context.Context, org principal.OrgID,
-	id principal.UserID, create *NewUser, role principal.Role, rule string,
+func (s *Store) JoinOrganization(
+	ctx context.Context, org principal.OrgID, id principal.UserID, create *NewUser, role principal.Role, rule string,
 ) (User, error) {
 	r, err := storedRole(role)
 	if err != nil {

@@ -123,8 +123,8 @@ func changedFiles(commit string) ([]string, error) {
 // import directly or indirectly. A file without a package, as in testdata, belongs to the nearest parent folder that has a
 // package. No other package depends on tests, or on data that is not embedded, or on a package whose changes are not passed on. go.mod
 // and go.sum belong to every package.
-func dependents(packages []*goPackage, root string, files []string,
-	passesOn func(*goPackage) (bool, error),
+func dependents(
+	packages []*goPackage, root string, files []string, passesOn func(*goPackage) (bool, error),
 ) (func(*goPackage) bool, error) {
 	byDir, byPath := map[string]*goPackage{}, map[string]*goPackage{}
 	for _, p := range packages {

@@ -21,8 +21,8 @@ func Origin(row reads.ErrorStackRow) frames.Origin {
 }
 
 // Others returns a function that reads the calls of other stacks of the same program in a window.
-func Others(w read.Warehouse, org principal.OrgID, window query.Window,
-	row reads.ErrorStackRow,
+func Others(
+	w read.Warehouse, org principal.OrgID, window query.Window, row reads.ErrorStackRow,
 ) func(context.Context) ([]frames.Call, error) {
 	return func(ctx context.Context) ([]frames.Call, error) {
 		rows, err := read.All[reads.OtherStackRow](ctx, w, org, reads.StacksOf(window, row, limits.SourceFrameStacks).Until(window.End))

@@ -32,8 +32,8 @@ func (c *counting) Query(ctx context.Context, org principal.OrgID, sql string, a
 	return c.Warehouse.Query(ctx, org, sql, args...)
 }
 
-func (c *counting) SelectConfined(ctx context.Context, org principal.OrgID, _ string,
-	_ warehouse.TenantLimits,
+func (c *counting) SelectConfined(
+	ctx context.Context, org principal.OrgID, _ string, _ warehouse.TenantLimits,
 ) (*warehouse.TenantResult, error) {
 	c.n.Add(1)
 	if c.hold != nil {

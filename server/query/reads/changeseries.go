@@ -36,8 +36,8 @@ type ChangeSeriesRow struct {
 }
 
 // series prints a statement. names are Kind, Subject and Label, figures a list of numbers, total a number of one bucket.
-func (c ChangeSeries) series(b *sqlbuild.Builder, table, time string, names [3]string, figures, total string,
-	where ...string,
+func (c ChangeSeries) series(
+	b *sqlbuild.Builder, table, time string, names [3]string, figures, total string, where ...string,
 ) sqlbuild.Statement {
 	start := b.Bind("start", "Int64", c.Window.Start.Unix())
 	end := b.Bind("end", "Int64", c.Window.Start.Add(c.Window.Length().Truncate(c.Bucket)).Unix())

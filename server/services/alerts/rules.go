@@ -153,8 +153,8 @@ func (s *Rules) UpdateAlertRule(ctx context.Context, req *svcv2.UpdateAlertRuleR
 	return s.changed(ctx, caller.Org, &rows[0], txid)
 }
 
-func (s *Rules) changed(ctx context.Context, org principal.OrgID, row *store.AlertRule,
-	txid string,
+func (s *Rules) changed(
+	ctx context.Context, org principal.OrgID, row *store.AlertRule, txid string,
 ) (*svcv2.AlertRuleMutationResponse, error) {
 	cursor, err := s.cursor(ctx, org)
 	if err != nil {

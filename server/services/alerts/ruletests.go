@@ -14,8 +14,8 @@ import (
 )
 
 // SendRuleTest sends a test message about a rule to its enabled destinations, and fails with the first failure.
-func (s *Destinations) SendRuleTest(ctx context.Context, org principal.OrgID, rule *store.AlertRule, value *float64,
-	samples float64,
+func (s *Destinations) SendRuleTest(
+	ctx context.Context, org principal.OrgID, rule *store.AlertRule, value *float64, samples float64,
 ) error {
 	for i, text := range rule.DestinationIds {
 		id, err := uuid.Parse(text)

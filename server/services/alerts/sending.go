@@ -16,8 +16,8 @@ import (
 )
 
 // ListTelegramChats lists the chats of a bot.
-func (s *Destinations) ListTelegramChats(ctx context.Context,
-	req *svcv2.ListTelegramChatsRequest,
+func (s *Destinations) ListTelegramChats(
+	ctx context.Context, req *svcv2.ListTelegramChatsRequest,
 ) (*svcv2.ListTelegramChatsResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {

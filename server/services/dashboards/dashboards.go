@@ -148,7 +148,8 @@ func apply(def *svcv2.DashboardDefinition, req *svcv2.UpdateDashboardRequest) er
 // edit lets fn change the newest definition, checks the result, and stores it with a version that describes the change. fn
 // returns the change as far as it knows it. The kind follows from the difference, unless fn returns a kind. stored are definitions from
 // which fn may take values that the checks of today refuse, besides the newest definition.
-func (s *Service) edit(ctx context.Context, caller *principal.Principal, id uuid.UUID,
+func (s *Service) edit(
+	ctx context.Context, caller *principal.Principal, id uuid.UUID,
 	fn func(newest store.Dashboard, def *svcv2.DashboardDefinition) (*store.DashboardChange, error), stored ...*svcv2.DashboardDefinition,
 ) (*svcv2.DashboardMutationResponse, error) {
 	var def *svcv2.DashboardDefinition

@@ -124,8 +124,8 @@ func (s *Service) upstream(ctx context.Context, row store.IntegrationConnection,
 }
 
 // GetPlanetScaleIntegration returns the state of the account.
-func (s *Service) GetPlanetScaleIntegration(ctx context.Context,
-	_ *svcv2.GetPlanetScaleIntegrationRequest,
+func (s *Service) GetPlanetScaleIntegration(
+	ctx context.Context, _ *svcv2.GetPlanetScaleIntegrationRequest,
 ) (*svcv2.PlanetScaleIntegration, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -190,8 +190,8 @@ func (s *Service) status(ctx context.Context, row store.IntegrationConnection) (
 }
 
 // ConnectPlanetScaleIntegration starts to connect an account.
-func (s *Service) ConnectPlanetScaleIntegration(ctx context.Context,
-	req *svcv2.ConnectPlanetScaleIntegrationRequest,
+func (s *Service) ConnectPlanetScaleIntegration(
+	ctx context.Context, req *svcv2.ConnectPlanetScaleIntegrationRequest,
 ) (*svcv2.PlanetScaleConnect, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {
@@ -329,8 +329,8 @@ func (s *Service) change(ctx context.Context, by *principal.Principal, a account
 }
 
 // SetPlanetScaleMetricsToken checks and stores a service token for metrics.
-func (s *Service) SetPlanetScaleMetricsToken(ctx context.Context,
-	req *svcv2.SetPlanetScaleMetricsTokenRequest,
+func (s *Service) SetPlanetScaleMetricsToken(
+	ctx context.Context, req *svcv2.SetPlanetScaleMetricsTokenRequest,
 ) (*svcv2.PlanetScaleIntegration, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {

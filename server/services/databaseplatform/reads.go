@@ -169,8 +169,8 @@ func (s *Service) branchOf(ctx context.Context, a account, req *svcv2.QueryPlane
 }
 
 // ListPlanetScaleEvents lists events, the newest first.
-func (s *Service) ListPlanetScaleEvents(ctx context.Context,
-	req *svcv2.ListPlanetScaleEventsRequest,
+func (s *Service) ListPlanetScaleEvents(
+	ctx context.Context, req *svcv2.ListPlanetScaleEventsRequest,
 ) (*svcv2.ListPlanetScaleEventsResponse, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {

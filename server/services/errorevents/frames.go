@@ -22,8 +22,8 @@ type Code interface {
 }
 
 // addFrames adds the calls of a stack with their source.
-func (s *Service) addFrames(ctx context.Context, org principal.OrgID, w query.Window, row reads.ErrorStackRow,
-	res *svcv2.ErrorEventDetail,
+func (s *Service) addFrames(
+	ctx context.Context, org principal.OrgID, w query.Window, row reads.ErrorStackRow, res *svcv2.ErrorEventDetail,
 ) {
 	var stack stacktrace.Stack
 	stack.Parse(row.Stack, row.Message)

@@ -68,8 +68,8 @@ func (s *Issues) suspects(
 }
 
 // releases returns the release of a service in which something began, and the release of another commit before it. Either may be nil.
-func (s *Issues) releases(ctx context.Context, org principal.OrgID, row reads.ErrorStackRow,
-	at time.Time,
+func (s *Issues) releases(
+	ctx context.Context, org principal.OrgID, row reads.ErrorStackRow, at time.Time,
 ) (head, base *reads.ReleaseCommitRow, err error) {
 	list, err := read.All[reads.ReleaseListRow](ctx, s.Warehouse, org, reads.Releases(reads.ReleaseList{
 		Window:  query.Window{Start: at.Add(-limits.SuspectWindow), End: at.Add(time.Minute)},

@@ -201,8 +201,8 @@ func (s *Workflow) ProposeErrorIssueFix(ctx context.Context, req *svcv2.ProposeE
 }
 
 // SetErrorIssueSeverity sets the severity.
-func (s *Workflow) SetErrorIssueSeverity(ctx context.Context,
-	req *svcv2.SetErrorIssueSeverityRequest,
+func (s *Workflow) SetErrorIssueSeverity(
+	ctx context.Context, req *svcv2.SetErrorIssueSeverityRequest,
 ) (*svcv2.ErrorIssueSeverityResult, error) {
 	caller, err := principal.Caller(ctx)
 	if err != nil {

@@ -23,8 +23,8 @@ func (s *Service) deploymentsOf(ctx context.Context, org principal.OrgID, o fram
 }
 
 // repositoriesDeployed are the connected repositories of deployed projects.
-func (s *Service) repositoriesDeployed(ctx context.Context, org principal.OrgID,
-	deployed []store.Deployed,
+func (s *Service) repositoriesDeployed(
+	ctx context.Context, org principal.OrgID, deployed []store.Deployed,
 ) ([]store.SourceRepository, error) {
 	var out []store.SourceRepository
 	known := map[string]bool{"": true}

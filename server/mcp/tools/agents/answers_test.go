@@ -19,8 +19,8 @@ type toolUse struct {
 	asked int
 }
 
-func (f *toolUse) GetAgentToolsOverview(_ context.Context, req *svcv2.GetAgentToolsOverviewRequest,
-	_ ...grpc.CallOption,
+func (f *toolUse) GetAgentToolsOverview(
+	_ context.Context, req *svcv2.GetAgentToolsOverviewRequest, _ ...grpc.CallOption,
 ) (*svcv2.AgentToolsOverview, error) {
 	f.asked++
 	if len(req.GetFilters().GetModels()) > 0 {

@@ -35,8 +35,8 @@ func (f *chartAPI) GetDashboard(context.Context, *svcv2.GetDashboardRequest, ...
 	return &svcv2.Dashboard{Id: "dash_x", Widgets: []*svcv2.Widget{f.widget}}, nil
 }
 
-func (f *chartAPI) SearchDashboardWidgetInspection(context.Context, *svcv2.SearchDashboardWidgetInspectionRequest,
-	...grpc.CallOption,
+func (f *chartAPI) SearchDashboardWidgetInspection(
+	context.Context, *svcv2.SearchDashboardWidgetInspectionRequest, ...grpc.CallOption,
 ) (*svcv2.WidgetInspection, error) {
 	out := &svcv2.WidgetInspection{
 		Outcome: "inspected", DashboardId: "dash_x", WidgetId: "w", Visualization: f.widget.GetVisualization(), Verdict: "suspicious",

@@ -19,8 +19,8 @@ import (
 
 // editWidgets reads a dashboard, changes its widgets and writes them back, unless another caller changed the dashboard in
 // between.
-func editWidgets(ctx context.Context, s *tool.Clients, id string,
-	edit func([]*svcv2.Widget) ([]*svcv2.Widget, error),
+func editWidgets(
+	ctx context.Context, s *tool.Clients, id string, edit func([]*svcv2.Widget) ([]*svcv2.Widget, error),
 ) (*svcv2.DashboardMutationResponse, error) {
 	d, err := s.Dashboards.GetDashboard(ctx, &svcv2.GetDashboardRequest{Id: id})
 	if err != nil {

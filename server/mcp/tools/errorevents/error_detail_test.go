@@ -28,8 +28,8 @@ type errorAPI struct {
 	refuse bool
 }
 
-func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequest,
-	_ ...grpc.CallOption,
+func (f *errorAPI) GetErrorEvent(
+	_ context.Context, req *svcv2.GetErrorEventRequest, _ ...grpc.CallOption,
 ) (*svcv2.ErrorEventDetail, error) {
 	f.asked = req
 	at := timestamppb.New(tooltest.Now())
@@ -51,8 +51,8 @@ func (f *errorAPI) GetErrorEvent(_ context.Context, req *svcv2.GetErrorEventRequ
 	}, nil
 }
 
-func (f *errorAPI) ListErrorIssues(_ context.Context, req *svcv2.ListErrorIssuesRequest,
-	_ ...grpc.CallOption,
+func (f *errorAPI) ListErrorIssues(
+	_ context.Context, req *svcv2.ListErrorIssuesRequest, _ ...grpc.CallOption,
 ) (*svcv2.ListErrorIssuesResponse, error) {
 	if f.refuse {
 		return nil, apierr.New(apierr.ErrorPersistence, "Issues cannot be read.")
@@ -63,8 +63,8 @@ func (f *errorAPI) ListErrorIssues(_ context.Context, req *svcv2.ListErrorIssues
 	return &svcv2.ListErrorIssuesResponse{Data: []*svcv2.ErrorIssue{{Id: "iss_1"}}}, nil
 }
 
-func (f *errorAPI) GetErrorIssue(_ context.Context, req *svcv2.GetErrorIssueRequest,
-	_ ...grpc.CallOption,
+func (f *errorAPI) GetErrorIssue(
+	_ context.Context, req *svcv2.GetErrorIssueRequest, _ ...grpc.CallOption,
 ) (*svcv2.ErrorIssueDetail, error) {
 	if req.GetId() != "iss_1" {
 		return nil, apierr.New(apierr.ErrorIssueNotFound, "No such issue.")
@@ -77,8 +77,8 @@ func (f *errorAPI) GetErrorIssue(_ context.Context, req *svcv2.GetErrorIssueRequ
 	}}}, nil
 }
 
-func (f *errorAPI) SearchTraces(_ context.Context, req *svcv2.SearchTracesRequest,
-	_ ...grpc.CallOption,
+func (f *errorAPI) SearchTraces(
+	_ context.Context, req *svcv2.SearchTracesRequest, _ ...grpc.CallOption,
 ) (*svcv2.SearchTracesResponse, error) {
 	if req.GetFilters().GetTraceId() != strings.Repeat("ab", 16) {
 		return &svcv2.SearchTracesResponse{}, nil
@@ -89,8 +89,8 @@ func (f *errorAPI) SearchTraces(_ context.Context, req *svcv2.SearchTracesReques
 	}}}, nil
 }
 
-func (f *errorAPI) SummarizeTraces(_ context.Context, req *svcv2.SummarizeTracesRequest,
-	_ ...grpc.CallOption,
+func (f *errorAPI) SummarizeTraces(
+	_ context.Context, req *svcv2.SummarizeTracesRequest, _ ...grpc.CallOption,
 ) (*svcv2.SummarizeTracesResponse, error) {
 	return &svcv2.SummarizeTracesResponse{Data: []*svcv2.TraceFigures{{
 		Id: req.GetTraceIds()[0], SpanCount: 12,

@@ -58,8 +58,8 @@ func newPublicReads[V any](keep, keepFailed time.Duration) *publicReads[V] {
 
 // get returns the kept result of the key, or else the result of a read. Callers share the result and must not change it. A
 // reader who leaves does not end the read of the others.
-func (p *publicReads[V]) get(ctx context.Context, org principal.OrgID, key string,
-	read func(context.Context) (V, error),
+func (p *publicReads[V]) get(
+	ctx context.Context, org principal.OrgID, key string, read func(context.Context) (V, error),
 ) (data V, err error) {
 	if result, ok := p.kept.Get(key); ok {
 		return result.data, result.err
@@ -75,8 +75,8 @@ func (p *publicReads[V]) get(ctx context.Context, org principal.OrgID, key strin
 }
 
 // run reads in a slot. A panic becomes an error: it would end the process, not a request.
-func (p *publicReads[V]) run(ctx context.Context, org principal.OrgID, key string,
-	read func(context.Context) (V, error),
+func (p *publicReads[V]) run(
+	ctx context.Context, org principal.OrgID, key string, read func(context.Context) (V, error),
 ) (data V, err error) {
 	if result, ok := p.kept.Get(key); ok { // a flight ended between the look into the cache and this one
 		return result.data, result.err
