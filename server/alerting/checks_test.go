@@ -74,8 +74,8 @@ func pointText(p reads.AlertCheckPointRow) string {
 	if p.Lowest != nil {
 		lowest, highest = fmt.Sprint(*p.Lowest), fmt.Sprint(*p.Highest)
 	}
-	return fmt.Sprint(p.Checks, " ", p.Breached, " ", p.Healthy, " ", p.Skipped, " ", p.Errors, " ", p.Transitions, " ", lowest, " ", highest,
-		" ", p.Threshold)
+	return fmt.Sprint(p.Checks, " ", p.Breached, " ", p.Healthy, " ", p.Skipped, " ", p.Errors, " ", p.Transitions, " ", lowest, " ",
+		highest, " ", p.Threshold)
 }
 
 func sumChecks(checks []Check, span reads.AlertCheckSpan, shown []string) map[string]*reads.AlertCheckPointRow {

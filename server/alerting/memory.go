@@ -126,14 +126,14 @@ func countsThings(r *store.AlertRule) bool {
 
 // scopeOf identifies what a rule looks at. When it changes, the open incidents are those of another question, and are resolved.
 func scopeOf(r *store.AlertRule) string {
-	return digest(r.SignalType, r.GroupBy, len(r.ServiceNames) > 0, r.Environments, r.QueryBuilderDraft, r.RawQuerySQL, r.RawQueryReducer,
-		r.Burn, r.Baseline)
+	return digest(r.SignalType, r.GroupBy, len(r.ServiceNames) > 0, r.Environments, r.QueryBuilderDraft, r.RawQuerySQL,
+		r.RawQueryReducer, r.Burn, r.Baseline)
 }
 
 // thresholdOf identifies how a rule judges. When it changes, the counts begin again.
 func thresholdOf(r *store.AlertRule) string {
-	return digest(r.Comparator, r.Threshold, r.ThresholdUpper, r.WindowMinutes, r.MinimumSampleCount, r.ApdexThresholdMs, len(r.Burn) > 0 &&
-		r.Severity == "critical")
+	paging := len(r.Burn) > 0 && r.Severity == "critical"
+	return digest(r.Comparator, r.Threshold, r.ThresholdUpper, r.WindowMinutes, r.MinimumSampleCount, r.ApdexThresholdMs, paging)
 }
 
 func digest(parts ...any) string {

@@ -121,13 +121,11 @@ func (a *App) mountAPI(ctx context.Context) error {
 		return err
 	}
 	mcpDoor, err := mcp.New(mcp.Config{
-		Conn:     loopback.Conn(calls),
-		BaseURL:  a.baseURL(),
-		Contract: c,
-		Logger:   a.log,
-		MaxBodyBytes: int64(
-			a.cfg.Limits.RESTMaxBodyBytes,
-		),
+		Conn:             loopback.Conn(calls),
+		BaseURL:          a.baseURL(),
+		Contract:         c,
+		Logger:           a.log,
+		MaxBodyBytes:     int64(a.cfg.Limits.RESTMaxBodyBytes),
 		Limiter:          limiter("mcp", limits.MCPRequests, limits.MCPPeriod),
 		ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
 		Registerer:       a.registry,

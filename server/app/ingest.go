@@ -97,9 +97,7 @@ func (a *App) openIngest(context.Context) error {
 		Outcomes:   a.outcomes,
 		Nodes:      a.cfg.IngestNodes,
 		Limits: ingest.Limits{
-			Body: int(
-				a.cfg.Limits.IngestMaxBodyBytes,
-			),
+			Body:         int(a.cfg.Limits.IngestMaxBodyBytes),
 			Decompressed: int(a.cfg.Limits.IngestMaxDecompressedBytes),
 			GRPCMessage:  int(a.cfg.Limits.GRPCMaxMessageBytes),
 		},

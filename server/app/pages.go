@@ -24,11 +24,9 @@ func (a *App) mountPages(
 	restDoor http.Handler,
 ) error {
 	cfg := pages.Config{
-		BaseURL:   a.baseURL(),
-		IngestURL: a.ingestURL(),
-		Sessions: svcv2.NewSessionsServiceClient(
-			calls,
-		),
+		BaseURL:       a.baseURL(),
+		IngestURL:     a.ingestURL(),
+		Sessions:      svcv2.NewSessionsServiceClient(calls),
 		Organizations: svcv2.NewOrganizationServiceClient(calls),
 		Cli:           svcv2.NewCliServiceClient(calls),
 		Shares:        svcv2.NewShareServiceClient(calls),

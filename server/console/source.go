@@ -153,8 +153,8 @@ func searchSource(ctx context.Context, q *Query) (Answer, error) {
 			if i > 0 {
 				s.rows = append(s.rows, []cell{{}, {"…", faint}})
 			}
-			s.rows = append(s.rows, numbered(strings.Split(strings.TrimRight(snippet.GetText(), "\n"), "\n"), snippet.GetStartLine(),
-				snippet.GetLine())...)
+			lines := strings.Split(strings.TrimRight(snippet.GetText(), "\n"), "\n")
+			s.rows = append(s.rows, numbered(lines, snippet.GetStartLine(), snippet.GetLine())...)
 		}
 		a.sections = append(a.sections, s)
 	}

@@ -87,8 +87,8 @@ func TestAllRows(t *testing.T) {
 		"SELECT a ORDER BY a OFFSET 3":                         "LIMIT",
 		"SELECT a FROM t UNION ALL SELECT b FROM u ORDER BY b": "UNION",
 	} {
-		_, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{sql}, Options: console.Options{All: true}},
-			console.Output{})
+		_, _, err := run(t.Context(), t, s, "query",
+			console.Query{Arguments: []string{sql}, Options: console.Options{All: true}}, console.Output{})
 		var bad *console.UsageError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", sql, err)
@@ -106,8 +106,8 @@ func TestAllStatements(t *testing.T) {
 		"SELECT a FROM t ORDER BY a, (SELECT 1 LIMIT 1)",
 	} {
 		s := consoletest.New(t, numbered(t, 1))
-		_, _, err := run(t.Context(), t, s, "query", console.Query{Arguments: []string{sql}, Options: console.Options{All: true}},
-			console.Output{})
+		_, _, err := run(t.Context(), t, s, "query",
+			console.Query{Arguments: []string{sql}, Options: console.Options{All: true}}, console.Output{})
 		if err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}

@@ -21,9 +21,9 @@ func (t *trace) listProducts() *failure {
 			}
 			if t.r.chance(0.2) {
 				t.log(levelDebug, fmt.Sprintf("cache miss for list:%s, reading from the database", category), text("cache.key", "list:"+category))
-				if f := t.query(postgres("catalog", "SELECT", "products",
-					"SELECT id, name, price, image FROM products WHERE category = $1 AND active ORDER BY rank LIMIT 48"), 14*ms,
-					t.deadlock(0.0005)); f != nil {
+				read := postgres("catalog", "SELECT", "products",
+					"SELECT id, name, price, image FROM products WHERE category = $1 AND active ORDER BY rank LIMIT 48")
+				if f := t.query(read, 14*ms, t.deadlock(0.0005)); f != nil {
 					return f
 				}
 				t.query(redis("SET", "SET list:"+category+" ? EX 300"), 800*time.Microsecond, nil)

@@ -193,9 +193,7 @@ func (e *evidence) errorCauses() []cause {
 					e.service,
 					wording.Number(math.Round(count)),
 					wording.Number(math.Round(was)),
-					wording.Clock(
-						x.GetFirstSeen().AsTime(),
-					),
+					wording.Clock(x.GetFirstSeen().AsTime()),
 					said(x.GetSampleMessage()),
 					x.GetFingerprintHash(),
 				),

@@ -48,8 +48,8 @@ func (e *Engine) Incidents(ctx context.Context, org principal.OrgID, p Period, s
 	found := clusters(s.list, calls, messages)
 	slices.SortStableFunc(found, func(x, y cluster) int { return cmp.Compare(y.weight(), x.weight()) })
 	if len(found) > limits.Incidents {
-		res.NotSearched = append(res.NotSearched, fmt.Sprintf("%d incidents beyond the %d that hurt most", len(found)-limits.Incidents,
-			limits.Incidents))
+		res.NotSearched = append(res.NotSearched,
+			fmt.Sprintf("%d incidents beyond the %d that hurt most", len(found)-limits.Incidents, limits.Incidents))
 		found = found[:limits.Incidents]
 	}
 	res.Data = make([]*svcv2.Incident, len(found))

@@ -51,8 +51,8 @@ func collectorConfig(exporters []*collectorExporter, key string) string {
     retry_on_failure: {enabled: true, initial_interval: 100ms, max_interval: 1s, max_elapsed_time: 5m}
 `, e.kind, e.name, endpoint, settings, e.compression, key, consumers)
 		for _, signal := range []string{"traces", "logs", "metrics"} {
-			fmt.Fprintf(&pipelines, "    %s/%s: {receivers: [otlp/%s], processors: [batch], exporters: [%s/%s]}\n", signal, e.name, e.name, e.kind,
-				e.name)
+			fmt.Fprintf(&pipelines, "    %s/%s: {receivers: [otlp/%s], processors: [batch], exporters: [%s/%s]}\n", signal, e.name, e.name,
+				e.kind, e.name)
 		}
 	}
 	return "receivers:\n" + receivers.String() +

@@ -147,8 +147,8 @@ func (p *faultProxy) account(t *testing.T, server *testkit.Process, run string, 
 			want = 2
 		}
 		if d.acks != want || len(d.others) > 0 && !p.refusing {
-			t.Errorf("%s %s: a request of %d items (%s) was acknowledged %d times, want %d; other answers: %q", run, d.path, len(d.items), d.fate,
-				d.acks, want, d.others)
+			t.Errorf("%s %s: a request of %d items (%s) was acknowledged %d times, want %d; other answers: %q", run, d.path, len(d.items),
+				d.fate, d.acks, want, d.others)
 		}
 		if !d.refused.IsZero() && d.pause < faultRetryAfter-timerSlack {
 			t.Errorf("%s %s: sent again %s after a refusal that asked for %s", run, d.path, d.pause, faultRetryAfter)
@@ -172,8 +172,8 @@ func (p *faultProxy) account(t *testing.T, server *testkit.Process, run string, 
 		for _, n := range items {
 			total[path] += n
 		}
-		t.Logf("%s %s: %d items in %d requests (%v), each stored once but %d whose answer was cut", run, path, len(items), requests[path],
-			fates[path], twice[path])
+		t.Logf("%s %s: %d items in %d requests (%v), each stored once but %d whose answer was cut", run, path, len(items),
+			requests[path], fates[path], twice[path])
 	}
 	return total
 }

@@ -163,8 +163,8 @@ func TestDiscordServers(t *testing.T) {
 	if got := b.names(stranger, theirPath+"/destinations?q="+b.guild.Channels[0].ID); got != "" {
 		t.Errorf("a channel of another guild by its id: %s", got)
 	}
-	body := fmt.Sprintf(`{"type":"chat","name":"c","workspace_id":%q,"channel_id":%q}`, fmt.Sprint(b.workspace(stranger)["id"]),
-		b.guild.Channels[0].ID)
+	body := fmt.Sprintf(`{"type":"chat","name":"c","workspace_id":%q,"channel_id":%q}`,
+		fmt.Sprint(b.workspace(stranger)["id"]), b.guild.Channels[0].ID)
 	if got := stranger.call("POST", "/v2/alerts/destinations", body, 400); tagOf(got) != "@svc/http/errors/IntegrationsValidationError" {
 		t.Errorf("a destination in a channel of another guild: %v", got)
 	}

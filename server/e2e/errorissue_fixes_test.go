@@ -68,8 +68,8 @@ func TestFixVerdicts(t *testing.T) {
 			t.Errorf("linked: %v", link)
 		}
 		commit := map[string]string{"pay": good, "cart": bad}[service]
-		link := c.call("POST", path+"/pull_requests", fmt.Sprintf(`{"url":%q,"state":"merged","merged_at":%q,"merge_commit_sha":%q}`, url, merged,
-			commit), 200)
+		link := c.call("POST", path+"/pull_requests",
+			fmt.Sprintf(`{"url":%q,"state":"merged","merged_at":%q,"merge_commit_sha":%q}`, url, merged, commit), 200)
 		if link["state"] != "merged" || link["merge_commit_sha"] != commit {
 			t.Errorf("reported: %v", link)
 		}

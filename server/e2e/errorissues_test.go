@@ -204,12 +204,12 @@ func TestErrorIssues(t *testing.T) {
 	s := testkit.Start(t, nil, func(o *app.Options) { o.Egress = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")} }).NewOrganization(t,
 		"Issues")
 	c := restClient{t, s, s.APIKey}
-	destination := fmt.Sprint(c.call("POST", "/v2/alerts/destinations", fmt.Sprintf(`{"type":"webhook","name":"hook","url":%q}`, hook.URL),
-		200)["id"])
+	destination := fmt.Sprint(c.call("POST", "/v2/alerts/destinations",
+		fmt.Sprintf(`{"type":"webhook","name":"hook","url":%q}`, hook.URL), 200)["id"])
 	c.call("PUT", "/v2/error_issues/notification_policy", fmt.Sprintf(
 		`{"destination_ids":[%q],"notify_on_claim":true,"notify_on_transition_done":true}`, destination), 200)
-	c.call("PUT", "/v2/error_issues/escalation_policy", fmt.Sprintf(`{"rules":[{"severity":"critical","destination_ids":[%q]}]}`, destination),
-		200)
+	c.call("PUT", "/v2/error_issues/escalation_policy",
+		fmt.Sprintf(`{"rules":[{"severity":"critical","destination_ids":[%q]}]}`, destination), 200)
 	c.call("PUT", "/v2/error_issues/notification_policy", `{"destination_ids":["dest_x"]}`, 400)
 
 	sendFailures(t, s, "1.0", "com.acme.Declined", "com.acme.Declined", "com.acme.Timeout")

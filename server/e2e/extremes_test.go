@@ -56,8 +56,8 @@ func extremes(now int64) map[string][]string {
 		`"severityNumber":2147483647`, `"severityNumber":-2147483648`, `"flags":4294967295`,
 		`"observedTimeUnixNano":"18446744073709551615"`, `"body":{"doubleValue":"NaN"}`,
 	} {
-		out["/v1/logs"] = append(out["/v1/logs"], fmt.Sprintf(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d",%s}]}]}]}`, now,
-			r))
+		out["/v1/logs"] = append(out["/v1/logs"],
+			fmt.Sprintf(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d",%s}]}]}]}`, now, r))
 	}
 	metric := func(rest string) {
 		out["/v1/metrics"] = append(out["/v1/metrics"], `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m",`+rest+`}]}]}]}`)

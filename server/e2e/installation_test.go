@@ -90,8 +90,8 @@ func TestLostParts(t *testing.T) {
 
 	database := filepath.Join(dir, "svc.db")
 	move(t, database, filepath.Join(aside, "svc.db"))
-	mentions(t, refusedStart(t, dir), database, "is missing", filepath.Join(dir, "warehouse"), filepath.Join(dir, "queue"),
-		"adopt --lost database")
+	mentions(t, refusedStart(t, dir), database, "is missing", filepath.Join(dir, "warehouse"),
+		filepath.Join(dir, "queue"), "adopt --lost database")
 	if _, err := os.Stat(database); !os.IsNotExist(err) {
 		t.Errorf("the refused start made a new database (%v)", err)
 	}

@@ -68,8 +68,8 @@ func TestIntegrationLogins(t *testing.T) {
 	nothing("by strangers")
 
 	// A wrong code, and the second use of an attempt.
-	refused("a wrong code", b.admin.get(callback+"?"+url.Values{"code": {"guess"}, "state": {q.Get("state")}}.Encode()), 502,
-		"did not accept the code")
+	refused("a wrong code", b.admin.get(callback+"?"+url.Values{"code": {"guess"}, "state": {q.Get("state")}}.Encode()),
+		502, "did not accept the code")
 	refused("used", b.admin.get(back), 404, "is over")
 	nothing("after a wrong code")
 
@@ -103,8 +103,8 @@ func TestIntegrationLogins(t *testing.T) {
 	refused("the confirmation", b.admin.get(back), 200, "An API key of")
 	nothing("before the confirmation")
 	code := mustQuery(t, back, "code")
-	refused("confirmed", b.admin.post(back, callback, "state", loginStateOf(t, back), "code", code, "decision", "connect"), 200,
-		"Choose an account")
+	refused("confirmed", b.admin.post(back, callback, "state", loginStateOf(t, back), "code", code, "decision", "connect"),
+		200, "Choose an account")
 	// From now on the attempt belongs to this session: another one of the same administrator cannot choose.
 	refused("another session after the confirmation", again.get(back), 403, "started elsewhere")
 	refused("another session chooses", again.post(back, callback, "state", loginStateOf(t, back), "account", fmt.Sprint(b.install.ID),

@@ -104,8 +104,8 @@ func TestMCPTools(t *testing.T) {
 	other := railwaytest.New(t)
 	other.AddWorkspace("ws_acme", "Acme", "shop")
 	other.Token(railwayToken, "ws_acme")
-	p := testkit.StartProcess(t, t.TempDir()+"/data", append(appFlags(source.hub), "--vercel-url", platform.URL, "--railway-url",
-		other.URL)...)
+	p := testkit.StartProcess(t, t.TempDir()+"/data",
+		append(appFlags(source.hub), "--vercel-url", platform.URL, "--railway-url", other.URL)...)
 	source.serve(&p.Server)
 	source.connect()
 	restClient{t, &p.Server, p.APIKey}.call("POST", railwayPath+"/connect", fmt.Sprintf(`{"token":%q}`, railwayToken), 200)

@@ -325,8 +325,8 @@ func (in *processes) alertingOrg(n int, r *told) *testkit.Server {
 		in.t.Fatalf("%v: %s", err, out)
 	}
 	c := restClient{in.t, &s, s.APIKey}
-	to := c.call("POST", "/v2/alerts/destinations", fmt.Sprintf(`{"type":"webhook","name":"hook","url":"%s/hook","signing_secret":"s3cret"}`,
-		r.URL), 200)
+	to := c.call("POST", "/v2/alerts/destinations",
+		fmt.Sprintf(`{"type":"webhook","name":"hook","url":"%s/hook","signing_secret":"s3cret"}`, r.URL), 200)
 	c.call("POST", "/v2/alerts/rules", fmt.Sprintf(`{"name":"Traffic","severity":"critical","signal_type":"throughput","comparator":"gt","threshold":0,
 		"window_minutes":1,"consecutive_breaches_required":1,"consecutive_healthy_required":1,"minimum_sample_count":0,
 		"group_by":["service.name"],"destination_ids":[%q]}`, to["id"]), 200)

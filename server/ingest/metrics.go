@@ -117,13 +117,11 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		}
 	}
 	m := &metrics{
-		requests:    requests,
-		open:        open,
-		queueAppend: queueAppend,
-		early:       early,
-		keyLimited: limited.WithLabelValues(
-			"key",
-		),
+		requests:        requests,
+		open:            open,
+		queueAppend:     queueAppend,
+		early:           early,
+		keyLimited:      limited.WithLabelValues("key"),
 		inFlightLimited: limited.WithLabelValues("in_flight"),
 		largeLimited:    limited.WithLabelValues("large"),
 	}

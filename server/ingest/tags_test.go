@@ -27,8 +27,8 @@ func TestTags(t *testing.T) {
 		if retry := w.Header().Get("Retry-After"); (retry != "") != apierr.Spec(tag).GetRetryable() {
 			t.Errorf("%s: Retry-After %q, retryable %t", name, retry, apierr.Spec(tag).GetRetryable())
 		}
-		fmt.Fprintf(&b, "%s\n  http %d %q Retry-After %q %s\n", name, w.Code, w.Header().Get("Content-Type"), w.Header().Get("Retry-After"),
-			w.Body)
+		fmt.Fprintf(&b, "%s\n  http %d %q Retry-After %q %s\n", name, w.Code, w.Header().Get("Content-Type"),
+			w.Header().Get("Retry-After"), w.Body)
 		st := grpcStatus(fail)
 		fmt.Fprintf(&b, "  grpc %s %q\n", st.Code(), st.Message())
 		for _, detail := range st.Proto().GetDetails() {

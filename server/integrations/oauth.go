@@ -25,8 +25,8 @@ func TokenProblem(name, settings string, body []byte) *Problem {
 	case "invalid_grant":
 		return NewProblem(Suspended, nil, "%s no longer accepts our access. An administrator connects the account again.", name)
 	case "invalid_client":
-		return NewProblem(Unauthorized, nil, "%s does not know this server: the operator's settings %s are not those of the application.", name,
-			settings)
+		return NewProblem(Unauthorized, nil, "%s does not know this server: the operator's settings %s are not those of the application.",
+			name, settings)
 	}
 	return nil
 }

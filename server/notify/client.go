@@ -93,8 +93,10 @@ func (s *Sender) post(ctx context.Context, target string, header http.Header, bo
 		}
 		switch a.code {
 		case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
-			return nil, &problem{Rejected, a.code, fmt.Sprintf("%s answered %d: the target moved. Change the URL of the destination.", at.Host,
-				a.code)}
+			return nil, &problem{
+				Rejected, a.code,
+				fmt.Sprintf("%s answered %d: the target moved. Change the URL of the destination.", at.Host, a.code),
+			}
 		case http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		default:
 			return a, nil

@@ -142,8 +142,8 @@ func TestForms(t *testing.T) {
 		f.do(t, http.MethodPost, path, formType, good+"&client_id=d").refused(t, "twice", 400, "invalid_request")
 		f.do(t, http.MethodPost, path, formType, "a=%zz").refused(t, "escape", 400, "invalid_request")
 		f.do(t, http.MethodPost, path, formType, good+"&x="+strings.Repeat("x", 33<<10)).refused(t, "too large", 400, "invalid_request")
-		f.do(t, http.MethodPost, path, formType, strings.Replace(good, "client_id=c", "client_id=", 1)).refused(t, "no client", 400,
-			"invalid_request")
+		f.do(t, http.MethodPost, path, formType, strings.Replace(good, "client_id=c", "client_id=", 1)).refused(t, "no client",
+			400, "invalid_request")
 	}
 	f.post(t, "/oauth/token", "client_id", "c").refused(t, "no grant type", 400, "invalid_request")
 	for _, grant := range []string{"password", "client_credentials", "implicit", "urn:ietf:params:oauth:grant-type:device_code"} {

@@ -118,8 +118,8 @@ func (b *builder) value(f protoreflect.FieldDescriptor, to direction, own bool) 
 // sharedScalar makes a component of a scalar. Every field that names the component must describe the same values.
 func (b *builder) sharedScalar(name string, s *schema) (*schema, error) {
 	if known, ok := b.schemas[name]; ok && !reflect.DeepEqual(known.schema, s) {
-		return nil, fmt.Errorf("the schema %s means something else elsewhere: the fields that name it must agree in rules, pattern and example",
-			name)
+		return nil, fmt.Errorf(
+			"the schema %s means something else elsewhere: the fields that name it must agree in rules, pattern and example", name)
 	}
 	return b.add(name, "field option schema: "+strconv.Quote(name), func() (*schema, error) { return s, nil })
 }

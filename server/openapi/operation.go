@@ -60,9 +60,8 @@ func (b *builder) operation(m *contract.Method) (*operation, error) {
 			In:   "header",
 			Description: "A text of your choice that makes it safe to repeat a request. Use a new one for each request. A request that succeeded " +
 				"is not carried out " +
-				"again within " + limits.Lasts(
-				limits.IdempotencyRetention,
-			) + ": the server sends the stored answer. A key that was used for another request, or whose first request is still under way, is an error.",
+				"again within " + limits.Lasts(limits.IdempotencyRetention) +
+				": the server sends the stored answer. A key that was used for another request, or whose first request is still under way, is an error.",
 			Schema: &schema{
 				Type: types{"string"}, MinLength: "1", MaxLength: json.Number(strconv.Itoa(limits.IdempotencyKey)),
 				Pattern: "^[ -~]+$",

@@ -46,8 +46,8 @@ func GivenBucket(w Window, seconds int32) (time.Duration, error) {
 	if w.Length()/bucket > limits.Buckets {
 		return 0, apierr.New(
 			apierr.TelemetryBucketCountTooLarge,
-			fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.", limits.Buckets,
-				seconds),
+			fmt.Sprintf("The window has more than %d buckets of %d seconds. Give a larger bucket_seconds, or a shorter window.",
+				limits.Buckets, seconds),
 			apierr.Param("bucket_seconds"),
 		)
 	}

@@ -337,9 +337,8 @@ func (r *Request) validateBreakdown() error {
 		if q.Source != Metrics && !q.Filter.narrows(narrowing) {
 			return apierr.New(
 				apierr.TelemetryBreakdownFilterRequired,
-				"A breakdown over more than "+limits.Lasts(
-					limits.UnfilteredBreakdownWindow,
-				)+" needs a filter that narrows it: a service, span name, environment, trace, event name, errors only or an attribute's value.",
+				"A breakdown over more than "+limits.Lasts(limits.UnfilteredBreakdownWindow)+
+					" needs a filter that narrows it: a service, span name, environment, trace, event name, errors only or an attribute's value.",
 				apierr.Param("filters"),
 			)
 		}

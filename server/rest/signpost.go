@@ -41,6 +41,6 @@ func plain(name string) string {
 func signpost(res *response, r *http.Request, path string) {
 	res.Header().Set("Link", "<"+path+`>; rel="successor-version"`)
 	res.fail(apierr.New(apierr.RouteNotFound, fmt.Sprintf(
-		"There is no route %s %s: version 1 is not served. Its successor is %s; GET /v2/docs describes version 2.", r.Method, escaped(r.URL),
-		path)))
+		"There is no route %s %s: version 1 is not served. Its successor is %s; GET /v2/docs describes version 2.",
+		r.Method, escaped(r.URL), path)))
 }

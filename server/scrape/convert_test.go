@@ -51,8 +51,8 @@ func parsed(t *testing.T, bodies [][]byte) (all []*colmetrics.ExportMetricsServi
 		if err := proto.Unmarshal(body, req); err != nil {
 			t.Fatal(err)
 		}
-		result, err := otlp.Walk(otlp.Metrics, body, &otlp.Stamp{Origin: otlp.Origin{Org: "org_one"}, ReceivedUnixNano: begun.UnixNano()},
-			&blocks.Set{})
+		result, err := otlp.Walk(otlp.Metrics, body,
+			&otlp.Stamp{Origin: otlp.Origin{Org: "org_one"}, ReceivedUnixNano: begun.UnixNano()}, &blocks.Set{})
 		if err != nil {
 			t.Errorf("ingest refuses the request: %v", err)
 		}

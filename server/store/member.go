@@ -128,9 +128,7 @@ func (s *Store) lockMember(
 
 func toMember(row *ent.Membership) Member {
 	return Member{
-		User: principal.UserID(
-			row.UserID,
-		),
+		User:     principal.UserID(row.UserID),
 		Email:    row.Edges.User.Email,
 		Name:     row.Edges.User.Name,
 		Role:     principal.Role(row.Role),

@@ -37,8 +37,8 @@ func TestNewMigration(t *testing.T) {
 	for _, table := range migrate.Tables {
 		for _, key := range table.ForeignKeys {
 			if len(key.Symbol) > 63 {
-				t.Errorf("the foreign key %s of %s is longer than PostgreSQL allows: give its edge a StorageKey with a shorter Symbol", key.Symbol,
-					table.Name)
+				t.Errorf("the foreign key %s of %s is longer than PostgreSQL allows: give its edge a StorageKey with a shorter Symbol",
+					key.Symbol, table.Name)
 			}
 		}
 	}

@@ -75,8 +75,8 @@ func TestWorkOnPostgres(t *testing.T) {
 	if _, err := one.writeDB.ExecContext(t.Context(), expire, a.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := one.writeDB.ExecContext(t.Context(), `UPDATE work_nodes SET seen_at = clock_timestamp() - interval '1 minute' WHERE id = $1`,
-		a.ID); err != nil {
+	if _, err := one.writeDB.ExecContext(t.Context(),
+		`UPDATE work_nodes SET seen_at = clock_timestamp() - interval '1 minute' WHERE id = $1`, a.ID); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(beat(t, two, b)); n != WorkShards(WorkAlerts) {

@@ -27,8 +27,8 @@ func (s *Store) LateAlerts(ctx context.Context, before time.Time) (Overdue, erro
 	if err != nil {
 		return Overdue{}, mapError("list organizations with rules", err)
 	}
-	rows, err := s.read.AlertCursor.Query().Where(alertcursor.Or(alertcursor.EvaluatedThroughIsNil(),
-		alertcursor.EvaluatedThroughLT(before))).All(ctx)
+	late := alertcursor.Or(alertcursor.EvaluatedThroughIsNil(), alertcursor.EvaluatedThroughLT(before))
+	rows, err := s.read.AlertCursor.Query().Where(late).All(ctx)
 	cursors, err := collect("list late alert cursors", toAlertCursor, rows, err)
 	if err != nil {
 		return Overdue{}, err

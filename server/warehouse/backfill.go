@@ -118,14 +118,8 @@ func (w *Warehouse) fill(ctx context.Context, f backfill, query string, added ti
 	if err != nil {
 		return 0, err
 	}
-	columns, err := w.texts(
-		ctx,
-		"SELECT name FROM system.columns WHERE database = "+quoteText(
-			w.endpoint.database,
-		)+" AND table = "+quoteText(
-			f.target,
-		)+" AND name != "+quoteText(f.later)+" ORDER BY position",
-	)
+	columns, err := w.texts(ctx, "SELECT name FROM system.columns WHERE database = "+quoteText(w.endpoint.database)+
+		" AND table = "+quoteText(f.target)+" AND name != "+quoteText(f.later)+" ORDER BY position")
 	if err != nil {
 		return 0, err
 	}

@@ -57,8 +57,8 @@ func BenchmarkInsert(b *testing.B) {
 		b.Run(fmt.Sprintf("fsync=%d", fsync), func(b *testing.B) {
 			e := warehousetest.NewEngine(b)
 			for _, table := range []string{"spans", "service_minutes", "trace_roots"} {
-				if err := e.Exec(b.Context(), fmt.Sprintf("ALTER TABLE %s MODIFY SETTING fsync_after_insert = %d, fsync_part_directory = %d", table,
-					fsync, fsync)); err != nil {
+				if err := e.Exec(b.Context(), fmt.Sprintf("ALTER TABLE %s MODIFY SETTING fsync_after_insert = %d, fsync_part_directory = %d",
+					table, fsync, fsync)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -170,8 +170,8 @@ func renderStatement(raw, database, cluster string) (string, error) {
 				onCluster(table), local(table), cluster, database, local(table), key)
 		},
 		"ingest_range": func(table string) string {
-			return onlyCluster("ALTER TABLE %s ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED %s CODEC(ZSTD(1))", onCluster(local(table)),
-				rangeOfInsert)
+			return onlyCluster("ALTER TABLE %s ADD COLUMN IF NOT EXISTS IngestRange UInt64 MATERIALIZED %s CODEC(ZSTD(1))",
+				onCluster(local(table)), rangeOfInsert)
 		},
 		"ingest_range_index": func(table string) string {
 			return onlyCluster("ALTER TABLE %s ADD INDEX IF NOT EXISTS idx_ingest_range IngestRange TYPE bloom_filter(0.01) GRANULARITY 64",

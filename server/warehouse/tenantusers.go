@@ -147,8 +147,8 @@ func (w *Warehouse) verifyShards(ctx context.Context) error {
 		return err
 	}
 	if len(others) > 0 {
-		return fmt.Errorf("%w: the cluster %q has no secret, so its servers run statements of others as the user %q", ErrFence,
-			w.endpoint.cluster, others[0])
+		return fmt.Errorf("%w: the cluster %q has no secret, so its servers run statements of others as the user %q",
+			ErrFence, w.endpoint.cluster, others[0])
 	}
 	return nil
 }

@@ -85,8 +85,8 @@ func (a *audit) checkOneMetric(w window, metric, kind, aggregation string) {
 		}
 	}
 	a.names("queryMetricBreakdown", "groups of "+what, names, slices.Collect(maps.Keys(values)))
-	a.checkMetricSeries(w, what, merged(g.request, object{"aggregation": aggregation, "filters": filters, "series_limit": 100}), values,
-		aggregation)
+	a.checkMetricSeries(w, what, merged(g.request, object{"aggregation": aggregation, "filters": filters, "series_limit": 100}),
+		values, aggregation)
 }
 
 func (a *audit) checkMetricSeries(w window, what string, request object, values map[string][]sample, aggregation string) {

@@ -43,15 +43,9 @@ func (r *reader) attributes(field string, limit int) []productevents.Attribute {
 		r.warnCut(field, "has a value longer than "+strconv.Itoa(productevents.MaxAttributeValue)+" bytes, which was cut", 1)
 	}
 	if dropped > 0 {
-		r.warnCut(
-			field,
-			"has more than "+strconv.Itoa(
-				limit,
-			)+" entries, or keys that are empty or longer than "+strconv.Itoa(
-				productevents.MaxAttributeKey,
-			)+" bytes, which were left out",
-			dropped,
-		)
+		text := "has more than " + strconv.Itoa(limit) + " entries, or keys that are empty or longer than " +
+			strconv.Itoa(productevents.MaxAttributeKey) + " bytes, which were left out"
+		r.warnCut(field, text, dropped)
 	}
 	return out
 }

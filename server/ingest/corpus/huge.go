@@ -60,8 +60,7 @@ func (m maker) huge() []Case {
 		{Name: "huge: message of 64 MiB and a byte", Door: GRPC, Make: random(64<<20 + 1), Want: TooLarge},
 		{Name: "huge: message of 60 MiB", Door: GRPC, Make: random(60 << 20), Want: BadRequest, Message: "The body is not valid OTLP"},
 		{Name: "huge: span name of 10 MiB", Make: func() []byte {
-			return request(m.span("x", fixed64(7, 1),
-				text(5, strings.Repeat("n", 10<<20))))
+			return request(m.span("x", fixed64(7, 1), text(5, strings.Repeat("n", 10<<20))))
 		}, Want: OK, Rejected: 1, Message: "further back"},
 	}
 	for _, c := range []struct {
@@ -94,11 +93,9 @@ func (m maker) huge() []Case {
 		items)...)
 	// An uncompressed body of 20 MiB holds one and a half million spans that have only ids.
 	many = append(many, Case{
-		Name: "huge: 1.4 million spans of a letter each", Make: func() []byte {
-			return nest(bytes.Repeat(nest(text(5, "x"), 2), 1_400_000), 1,
-				2)
-		}, Want: OK,
-		Message: "must be 16 bytes", Rejected: 1_400_000,
+		Name: "huge: 1.4 million spans of a letter each",
+		Make: func() []byte { return nest(bytes.Repeat(nest(text(5, "x"), 2), 1_400_000), 1, 2) },
+		Want: OK, Message: "must be 16 bytes", Rejected: 1_400_000,
 	}, Case{
 		Name: "huge: 1.4 million records of a letter each", Signal: otlp.Logs,
 		Make: func() []byte { return nest(bytes.Repeat(nest(nest(text(1, "x"), 5), 2), 1_400_000), 1, 2) },

@@ -34,8 +34,8 @@ type Result struct {
 func (r Result) OK() bool { return r.Lost == 0 && r.Duplicated == 0 && r.Unknown == 0 }
 
 func (r Result) String() string {
-	return fmt.Sprintf("%d lost, %d duplicated, %d unknown, %d stored without an acknowledgement %v", r.Lost, r.Duplicated, r.Unknown,
-		r.Unacknowledged, r.Examples)
+	return fmt.Sprintf("%d lost, %d duplicated, %d unknown, %d stored without an acknowledgement %v", r.Lost, r.Duplicated,
+		r.Unknown, r.Unacknowledged, r.Examples)
 }
 
 const maxExamples = 5

@@ -108,7 +108,8 @@ func (k issueKind) message() string {
 	case issueSpanID:
 		return "span rejected: must be 8 bytes, not all zero"
 	case issueTooOld:
-		return "rejected: the time is further back than the retention of this signal (" + limits.Days(limits.TraceRetention) + ", metrics " +
+		return "rejected: the time is further back than the retention of this signal (" + limits.Days(limits.TraceRetention) +
+			", metrics " +
 			limits.Number(int(limits.MetricRetention/limits.Day)) + "); check the sender's clock"
 	case issueTooNew:
 		return "rejected: the time is more than " + limits.Lasts(limits.ClockAhead) + " ahead; check the sender's clock"
@@ -139,11 +140,8 @@ func (k issueKind) message() string {
 	case issueTimeRange:
 		return "is out of range and was replaced"
 	case issueObservedTime:
-		return "is more than " + limits.Days(
-			limits.LogRetention,
-		) + " back or " + limits.Lasts(
-			limits.ClockAhead,
-		) + " ahead: the receive time was stored; check the clock of the observer"
+		return "is more than " + limits.Days(limits.LogRetention) + " back or " + limits.Lasts(limits.ClockAhead) + " ahead: " +
+			"the receive time was stored; check the clock of the observer"
 	case issueEnum:
 		return "is a number that OTLP does not define: 0 was stored, which stands for unset or unspecified"
 	case issueLongKey, issueLongValue, issueLongBody, issueManyAttributes, issueLongName, issueLongText, issueManyElements:

@@ -147,8 +147,8 @@ func TestCompare(t *testing.T) {
 			}
 			if got.Status != c.status || got.Ahead != c.ahead || got.Behind != c.behind || got.MergeBase != c.merge || got.Truncated ||
 				!slices.Equal(commits, c.commits) || got.HTMLURL == "" {
-				t.Errorf("%s: %s, %d ahead, %d behind, base %s, truncated %v, commits %v", name, got.Status, got.Ahead, got.Behind, got.MergeBase,
-					got.Truncated, commits)
+				t.Errorf("%s: %s, %d ahead, %d behind, base %s, truncated %v, commits %v", name, got.Status, got.Ahead, got.Behind,
+					got.MergeBase, got.Truncated, commits)
 			}
 			wantChanges(t, name, got.Files, c.files)
 		}

@@ -107,8 +107,8 @@ func TestUnitsAndTypesOfMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.Columns[0].Unit != c.unit || b.Columns[1].Unit != "" {
-			t.Errorf("%s of %q has the unit %q and its formula %q, want %q and none", c.aggregation, c.metric, b.Columns[0].Unit, b.Columns[1].Unit,
-				c.unit)
+			t.Errorf("%s of %q has the unit %q and its formula %q, want %q and none", c.aggregation, c.metric, b.Columns[0].Unit,
+				b.Columns[1].Unit, c.unit)
 		}
 	}
 	_, err := ask(query.Metrics, "twice", "avg")

@@ -158,10 +158,10 @@ func TestComparisonShowsWhatStopped(t *testing.T) {
 		if len(series.Series) != 1 || len(groups.Groups) != 1 {
 			t.Fatalf("%s: %+v %+v", name, series.Series, groups.Groups)
 		}
-		same(t, name, append(append(series.Series[0].Values, series.Series[0].Previous...), series.Series[0].Change...), c.value, c.before,
-			c.change)
-		same(t, name, append(append(groups.Groups[0].Values, groups.Groups[0].Previous...), groups.Groups[0].Change...), c.value, c.before,
-			c.change)
+		same(t, name, append(append(series.Series[0].Values, series.Series[0].Previous...), series.Series[0].Change...), c.value,
+			c.before, c.change)
+		same(t, name, append(append(groups.Groups[0].Values, groups.Groups[0].Previous...), groups.Groups[0].Change...), c.value,
+			c.before, c.change)
 	}
 	// checkout has 1 span, after 2 failed spans of 8 before. cart had more in the compared hour.
 	second := hour(1)

@@ -19,8 +19,8 @@ func TestContains(t *testing.T) {
 	found := func(value, text string) (yes bool) {
 		t.Helper()
 		sql := "SELECT " + sqlbuild.Contains(value, "{text:String}", text) + " WHERE {org:String} != ''"
-		if err := w.QueryRow(t.Context(), principal.OrgID("org_contains"), sql, []warehouse.Arg{warehouse.Named("text", text)},
-			&yes); err != nil {
+		if err := w.QueryRow(t.Context(), principal.OrgID("org_contains"), sql,
+			[]warehouse.Arg{warehouse.Named("text", text)}, &yes); err != nil {
 			t.Fatalf("%.40s in %.40s: %v", text, value, err)
 		}
 		return yes

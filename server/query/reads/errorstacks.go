@@ -28,8 +28,8 @@ func ErrorStacks(errors []ErrorSampleRow) sqlbuild.Statement {
 			times = append(times, at)
 			continue
 		}
-		within = append(within, fmt.Sprintf("Timestamp >= %s AND Timestamp <= %s",
-			b.Time(fmt.Sprintf("from_%d", i), e.Timestamp.Add(-loggedWithin)), at))
+		from := b.Time(fmt.Sprintf("from_%d", i), e.Timestamp.Add(-loggedWithin))
+		within = append(within, fmt.Sprintf("Timestamp >= %s AND Timestamp <= %s", from, at))
 	}
 	if len(times) > 0 {
 		within = append(within, "Timestamp IN ("+strings.Join(times, ", ")+")")

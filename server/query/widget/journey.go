@@ -108,9 +108,7 @@ func (j *job) paths(ctx context.Context, d *svcv2.PathsDisplay) error {
 		Depth:    limits.DefaultPathHops,
 		Branches: limits.DefaultPathBranches,
 		KeyBy:    reads.NewKeyBy(d.KeyBy),
-		Within: reads.NewWithin(
-			d.WindowSeconds,
-		),
+		Within:   reads.NewWithin(d.WindowSeconds),
 		Include:  reads.IncludeAll,
 		Exclude:  d.GetExclude(),
 		Sessions: reads.NewSessionFilters(d.GetFilters()),

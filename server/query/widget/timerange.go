@@ -93,9 +93,8 @@ func Unreadable(r *svcv2.TimeRange) (field, problem string) {
 		length = to.Sub(from)
 	}
 	if length > limits.TimeseriesWindow {
-		return field, "makes the window longer than the " + limits.Days(
-			limits.TimeseriesWindow,
-		) + " that a widget reads at most. Choose a shorter window"
+		return field, "makes the window longer than the " + limits.Days(limits.TimeseriesWindow) +
+			" that a widget reads at most. Choose a shorter window"
 	}
 	return "", ""
 }

@@ -184,8 +184,8 @@ func (c *Config) ask(
 
 // link links a pull request to an issue as the caller, or notes its state.
 func (c *Config) link(ctx context.Context, id string, link *store.ErrorIssuePullRequest) error {
-	_, err := c.changeLinked(ctx, id, func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act,
-		by store.IssueActor,
+	_, err := c.changeLinked(ctx, id, func(
+		r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act, by store.IssueActor,
 	) error {
 		fresh := !slices.ContainsFunc(links, func(l store.ErrorIssuePullRequest) bool { return l.URL == link.URL })
 		if fresh && len(links) >= limitLinks {

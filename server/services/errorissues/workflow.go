@@ -178,8 +178,8 @@ func (s *Workflow) ProposeErrorIssueFix(ctx context.Context, req *svcv2.ProposeE
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	i, err := s.changeLinked(ctx, req.GetId(), func(r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act,
-		by store.IssueActor,
+	i, err := s.changeLinked(ctx, req.GetId(), func(
+		r *store.IssueRecord, links []store.ErrorIssuePullRequest, act issues.Act, by store.IssueActor,
 	) error {
 		from := r.WorkflowState
 		fix := issues.Fix{Summary: req.GetPatchSummary(), URL: req.GetPrUrl(), Artifacts: req.GetArtifacts()}

@@ -53,8 +53,8 @@ func invented(e *evidence) verdict {
 		looked++
 		if standard, ok := known[k.Key]; ok && !seen[k.Key] {
 			seen[k.Key] = true
-			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s in %s; the standard name is %s", k.Uses, k.Signal,
-				lastDay, standard))
+			v.affected = append(v.affected, affected("attribute_key", k.Key, "%d times on %s in %s; the standard name is %s", k.Uses,
+				k.Signal, lastDay, standard))
 		}
 	}
 	v.nothing = looked == 0
@@ -144,8 +144,8 @@ func businessMetrics(e *evidence) verdict {
 		}
 	}
 	v.nothing = looked == 0
-	v.detail = fmt.Sprintf("%d of %d services that answer requests and send metrics have none of their own, in the last %s.", len(v.affected),
-		looked, lastDay)
+	v.detail = fmt.Sprintf("%d of %d services that answer requests and send metrics have none of their own, in the last %s.",
+		len(v.affected), looked, lastDay)
 	return v
 }
 

@@ -78,8 +78,8 @@ func libraries(e *evidence) verdict {
 		}
 	}
 	v.nothing = looked == 0
-	v.detail = fmt.Sprintf("%d of %d services with metrics of libraries have no spans of them, in the last %s.", len(v.affected), looked,
-		lastDay)
+	v.detail = fmt.Sprintf("%d of %d services with metrics of libraries have no spans of them, in the last %s.", len(v.affected),
+		looked, lastDay)
 	return v
 }
 

@@ -50,9 +50,7 @@ func (s *Service) SearchLogPatterns(ctx context.Context, req *svcv2.SearchLogPat
 	if window.Length() > maxPatternWindow {
 		return nil, apierr.New(
 			apierr.TelemetryRangeTooLarge,
-			"The window is longer than "+limits.Lasts(
-				maxPatternWindow,
-			)+", the limit for patterns. Move start_time closer to end_time.",
+			"The window is longer than "+limits.Lasts(maxPatternWindow)+", the limit for patterns. Move start_time closer to end_time.",
 			apierr.Param("start_time"),
 		)
 	}

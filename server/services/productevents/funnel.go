@@ -89,13 +89,8 @@ func toFunnel(req *svcv2.SearchProductEventFunnelRequest) (f reads.Funnel, err e
 	if f.Dimension, f.Attribute, err = toBreakdown(req.BreakdownBy); err != nil {
 		return f, err
 	}
-	f.KeyBy, f.Within, f.Sessions, f.Groups = reads.NewKeyBy(
-		req.KeyBy,
-	), reads.NewWithin(
-		req.WindowSeconds,
-	), reads.NewSessionFilters(
-		req.GetFilters(),
-	), limits.DefaultFunnelBreakdown
+	f.KeyBy, f.Within = reads.NewKeyBy(req.KeyBy), reads.NewWithin(req.WindowSeconds)
+	f.Sessions, f.Groups = reads.NewSessionFilters(req.GetFilters()), limits.DefaultFunnelBreakdown
 	if req.BreakdownLimit != nil {
 		f.Groups = int(req.GetBreakdownLimit())
 	}

@@ -76,12 +76,7 @@ func toPaths(req *svcv2.SearchProductEventPathsRequest) (p reads.Paths, err erro
 	if req.Include != nil {
 		p.Include = req.GetInclude()
 	}
-	p.KeyBy, p.Within, p.Exclude, p.Sessions = reads.NewKeyBy(
-		req.KeyBy,
-	), reads.NewWithin(
-		req.WindowSeconds,
-	), req.GetExclude(), reads.NewSessionFilters(
-		req.GetFilters(),
-	)
+	p.KeyBy, p.Within = reads.NewKeyBy(req.KeyBy), reads.NewWithin(req.WindowSeconds)
+	p.Exclude, p.Sessions = req.GetExclude(), reads.NewSessionFilters(req.GetFilters())
 	return p, nil
 }

@@ -123,8 +123,8 @@ func TestHugeTrace(t *testing.T) {
 	if len(seen) != n || parts != n/defaultSkeletonSpans {
 		t.Errorf("%d spans in %d parts", len(seen), parts)
 	}
-	t.Logf("%d spans: first part of %d after %v, all %d parts in %v, %d bytes a span on the wire (protobuf)", n, defaultSkeletonSpans,
-		first, parts, took, bytes/n)
+	t.Logf("%d spans: first part of %d after %v, all %d parts in %v, %d bytes a span on the wire (protobuf)", n,
+		defaultSkeletonSpans, first, parts, took, bytes/n)
 
 	one := func(req *svcv2.GetTraceSkeletonRequest) *svcv2.TraceSkeleton {
 		t.Helper()

@@ -63,8 +63,8 @@ func TestHandlerRefusals(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if w.Code != tt.status || w.Header().Get("X-ClickHouse-Exception-Code") != tt.code {
-			t.Errorf("%s: status %d, code %q; want %d, %q: %s", tt.name, w.Code, w.Header().Get("X-ClickHouse-Exception-Code"), tt.status,
-				tt.code, w.Body)
+			t.Errorf("%s: status %d, code %q; want %d, %q: %s", tt.name, w.Code, w.Header().Get("X-ClickHouse-Exception-Code"),
+				tt.status, tt.code, w.Body)
 		}
 	}
 }

@@ -303,8 +303,8 @@ func TestURL(t *testing.T) {
 	if err := w.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Insert(t.Context(), "spans", warehousetest.SpanColumns, bytes.NewReader(warehousetest.SpanBlock(t, "org_url", 10, time.Now())),
-		"url/1"); err != nil {
+	if err := w.Insert(t.Context(), "spans", warehousetest.SpanColumns,
+		bytes.NewReader(warehousetest.SpanBlock(t, "org_url", 10, time.Now())), "url/1"); err != nil {
 		t.Fatal(err)
 	}
 	var n uint64

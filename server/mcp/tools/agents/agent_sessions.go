@@ -116,9 +116,8 @@ func newListAgentSessions(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentSessionsResult](&tool.Tool{
 		Name: "list_agent_sessions", View: "/agents",
 		Title: "Agent sessions",
-		Description: "List sessions of AI agents (spans with gen_ai attributes, grouped by conversation) in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + ", with calls, errors, tokens and the reported cost in USD, and the number of all that match. Durations are in ms.",
+		Description: "List sessions of AI agents (spans with gen_ai attributes, grouped by conversation) in at most " +
+			limits.Lasts(limits.SearchWindow) + ", with calls, errors, tokens and the reported cost in USD, and the number of all that match. Durations are in ms.",
 		Run: tool.With(func(ctx context.Context, a *listAgentSessionsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {
@@ -199,14 +198,12 @@ func agentSessionsAnswer(a *listAgentSessionsArgs, w tool.TimeRange, out *svcv2.
 	for _, r := range out.GetSessions() {
 		start, end := r.GetStartTime().AsTime(), r.GetEndTime().AsTime()
 		row := agentSessionRow{
-			SessionID:    r.GetId(),
-			VendorID:     strings.Join(r.GetVendors(), ","),
-			AgentNames:   tool.NonNil(r.GetAgents()),
-			ServiceNames: tool.NonNil(r.GetServices()),
-			Models:       tool.NonNil(r.GetModels()),
-			StartTime: wording.Clock(
-				start,
-			),
+			SessionID:      r.GetId(),
+			VendorID:       strings.Join(r.GetVendors(), ","),
+			AgentNames:     tool.NonNil(r.GetAgents()),
+			ServiceNames:   tool.NonNil(r.GetServices()),
+			Models:         tool.NonNil(r.GetModels()),
+			StartTime:      wording.Clock(start),
 			EndTime:        wording.Clock(end),
 			DurationMs:     end.Sub(start).Seconds() * 1000,
 			TraceCount:     r.GetTraceCount(),

@@ -108,9 +108,7 @@ func toolErrorAnswer(a *getAgentToolErrorArgs, w tool.TimeRange, out *svcv2.Agen
 		Selection:      selection(a.Chosen(a.fields()...)),
 		SamplesSession: a.SamplesSession,
 		PayloadChars:   a.PayloadChars,
-		Failure: toAgentToolGroup(
-			out.GetFailure(),
-		),
+		Failure:        toAgentToolGroup(out.GetFailure()),
 		SessionsCap:    20,
 		VariantsCap:    10,
 		Sessions:       []agentCount{},

@@ -97,9 +97,8 @@ func newGetAgentToolsOverview(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[agentToolsResult](&tool.Tool{
 		Name: "get_agent_tools_overview", View: "/agents/tools",
 		Title: "Tools of agents",
-		Description: "Read how often tools of AI agents were called and failed, and how long they took, in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + ", beside the equally long time before. With the argument tool, also its failures by fingerprint.",
+		Description: "Read how often tools of AI agents were called and failed, and how long they took, in at most " +
+			limits.Lasts(limits.SearchWindow) + ", beside the equally long time before. With the argument tool, also its failures by fingerprint.",
 		Run: tool.With(func(ctx context.Context, a *getAgentToolsOverviewArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {

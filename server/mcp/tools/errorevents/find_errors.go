@@ -54,18 +54,16 @@ type errorTotals struct {
 
 func toErrorRow(e *svcv2.ErrorEvent) errorRow {
 	return errorRow{
-		FingerprintHash: e.GetFingerprintHash(),
-		Label:           wording.Clip(e.GetErrorLabel(), 300),
-		SampleMessage:   wording.Clip(e.GetSampleMessage(), 1000),
-		Count:           e.GetEstimatedCount(),
-		ReceivedCount:   e.GetCount(),
-		Services:        append([]string{}, e.GetServices()...),
-		AffectedServicesCount: int(
-			e.GetAffectedServicesCount(),
-		),
-		FirstSeen: wording.Clock(e.GetFirstSeen().AsTime()),
-		LastSeen:  wording.Clock(e.GetLastSeen().AsTime()),
-		typed:     e.GetExceptionType() != "",
+		FingerprintHash:       e.GetFingerprintHash(),
+		Label:                 wording.Clip(e.GetErrorLabel(), 300),
+		SampleMessage:         wording.Clip(e.GetSampleMessage(), 1000),
+		Count:                 e.GetEstimatedCount(),
+		ReceivedCount:         e.GetCount(),
+		Services:              append([]string{}, e.GetServices()...),
+		AffectedServicesCount: int(e.GetAffectedServicesCount()),
+		FirstSeen:             wording.Clock(e.GetFirstSeen().AsTime()),
+		LastSeen:              wording.Clock(e.GetLastSeen().AsTime()),
+		typed:                 e.GetExceptionType() != "",
 	}
 }
 
@@ -147,9 +145,8 @@ func newFindErrors(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[errorsResult](&tool.Tool{
 		Name: "find_errors", View: "/errors?tab=window",
 		Title: "Errors",
-		Description: "List the errors of spans in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + ", grouped by fingerprint, the most frequent first, with their counts in the equally long time before.",
+		Description: "List the errors of spans in at most " + limits.Lasts(limits.SearchWindow) +
+			", grouped by fingerprint, the most frequent first, with their counts in the equally long time before.",
 		Run: tool.With(func(ctx context.Context, a *findErrorsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {

@@ -70,8 +70,8 @@ func list(ctx context.Context, s *tool.Clients, a *getArgs) (*tool.Answer, error
 		})
 	}
 	text := tool.Page{Blocks: []tool.Block{
-		tool.Table("Investigations", "There is no investigation yet.", []string{"Id", "Title", "Status", "Assignee", "Findings", "Last change"},
-			cells),
+		tool.Table("Investigations", "There is no investigation yet.",
+			[]string{"Id", "Title", "Status", "Assignee", "Findings", "Last change"}, cells),
 	}}
 	if len(res.Investigations) > 0 {
 		text.Next = append(text.Next, tool.Next("get_investigation", map[string]any{"investigation_id": res.Investigations[0].ID},

@@ -62,11 +62,9 @@ func newComparePeriods(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[comparison](&tool.Tool{
 		Name: "compare_periods", View: "/services/{service}",
 		Title: "Comparison of periods",
-		Description: "Compare two periods of at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + ": the services that changed, and the likely causes with figures. around_time compares the " + limits.Lasts(
-			limits.ToolAround,
-		) + " after a time with the " + limits.Lasts(limits.ToolAround) + " before it.",
+		Description: "Compare two periods of at most " + limits.Lasts(limits.SearchWindow) +
+			": the services that changed, and the likely causes with figures. around_time compares the " + limits.Lasts(limits.ToolAround) +
+			" after a time with the " + limits.Lasts(limits.ToolAround) + " before it.",
 		Run: tool.With(func(ctx context.Context, a *comparePeriodsArgs) (*tool.Answer, error) {
 			current, prev, err := periods(a)
 			if err != nil {
@@ -93,15 +91,9 @@ func periods(a *comparePeriodsArgs) (current, prev tool.TimeRange, err error) {
 		case length <= 0:
 			return a.Bad(field, "must be before the end of its period ("+wording.Clock(w.To)+").", "now-1h")
 		case length > limits.SearchWindow:
-			return a.Bad(
-				field,
-				"is more than "+limits.Lasts(
-					limits.SearchWindow,
-				)+" before the end of its period. This tool reads at most "+limits.Lasts(
-					limits.SearchWindow,
-				)+".",
-				"now-"+tool.Short(limits.SearchWindow),
-			)
+			most := limits.Lasts(limits.SearchWindow)
+			return a.Bad(field, "is more than "+most+" before the end of its period. This tool reads at most "+most+".",
+				"now-"+tool.Short(limits.SearchWindow))
 		}
 		return nil
 	}

@@ -57,9 +57,8 @@ func newDiagnoseService(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[diagnosis](&tool.Tool{
 		Name: "diagnose_service", View: "/services/{service}",
 		Title: "Diagnosis",
-		Description: "Find the problem of one service in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + ": health beside the equally long time before, likely causes with figures (release, dependency, error, log pattern), top errors, " +
+		Description: "Find the problem of one service in at most " + limits.Lasts(limits.SearchWindow) +
+			": health beside the equally long time before, likely causes with figures (release, dependency, error, log pattern), top errors, " +
 			"latest traces and logs.",
 		Run: tool.With(func(ctx context.Context, a *diagnoseServiceArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)

@@ -47,9 +47,8 @@ func newExploreAttributes(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[attributesResult](&tool.Tool{
 		Name: "explore_attributes", View: "/{source}?q:service.name = {service}&raw:{key} exists",
 		Title: "Attributes",
-		Description: "List attribute keys, or the values of one key, in at most " + limits.Lasts(
-			limits.AttributeWindow,
-		) + ". source=services lists environments and releases with their commits.",
+		Description: "List attribute keys, or the values of one key, in at most " + limits.Lasts(limits.AttributeWindow) +
+			". source=services lists environments and releases with their commits.",
 		Run: tool.With(func(ctx context.Context, a *exploreAttributesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.AttributeWindow)
 			if err != nil {

@@ -56,9 +56,8 @@ func newListMetrics(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[metricsResult](&tool.Tool{
 		Name: "list_metrics", View: "/metrics?q={search}",
 		Title: "Metrics",
-		Description: "List the metrics that received data points in at most " + limits.Lasts(
-			limits.MetricWindow,
-		) + ": name, type, service, unit. Use it to find the exact names of metrics.",
+		Description: "List the metrics that received data points in at most " + limits.Lasts(limits.MetricWindow) +
+			": name, type, service, unit. Use it to find the exact names of metrics.",
 		Run: tool.With(func(ctx context.Context, a *listMetricsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.MetricWindow)
 			if err != nil {

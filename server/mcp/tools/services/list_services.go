@@ -33,9 +33,8 @@ func newListServices(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[servicesResult](&tool.Tool{
 		Name: "list_services", View: "/services",
 		Title: "Services",
-		Description: "List the services that sent spans in at most " + limits.Lasts(
-			limits.ServiceWindow,
-		) + ", the busiest first, with throughput, error rate and p95 latency. A good first call.",
+		Description: "List the services that sent spans in at most " + limits.Lasts(limits.ServiceWindow) +
+			", the busiest first, with throughput, error rate and p95 latency. A good first call.",
 		Run: tool.With(func(ctx context.Context, a *listServicesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.ServiceWindow)
 			if err != nil {

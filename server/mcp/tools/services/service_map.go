@@ -41,9 +41,8 @@ func newServiceMap(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[mapResult](&tool.Tool{
 		Name: "service_map", View: "/map?service={service}",
 		Title: "Service map",
-		Description: "List the calls between services, and to databases, queues and external hosts, in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + ", with errors and durations. The counts are corrected for sampling.",
+		Description: "List the calls between services, and to databases, queues and external hosts, in at most " +
+			limits.Lasts(limits.SearchWindow) + ", with errors and durations. The counts are corrected for sampling.",
 		Run: tool.With(func(ctx context.Context, a *serviceMapArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {

@@ -40,9 +40,8 @@ func newGetServiceTopOperations(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[operationsResult](&tool.Tool{
 		Name: "get_service_top_operations", View: "/services/{service}?tab=operations",
 		Title: "Top operations",
-		Description: "List the operations (span names) of one service in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + ", ranked by a metric: the busiest, slowest or most failing ones first.",
+		Description: "List the operations (span names) of one service in at most " + limits.Lasts(limits.SearchWindow) +
+			", ranked by a metric: the busiest, slowest or most failing ones first.",
 		Run: tool.With(func(ctx context.Context, a *getServiceTopOperationsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)
 			if err != nil {

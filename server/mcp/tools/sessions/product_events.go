@@ -67,9 +67,8 @@ func newListProductEvents(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[productEventsResult](&tool.Tool{
 		Name: "list_product_events", View: "/events",
 		Title: "Product events",
-		Description: "List the names of product events in at most " + limits.Lasts(
-			limits.ActivityWindow,
-		) + ", with the numbers of events, sessions and persons.",
+		Description: "List the names of product events in at most " + limits.Lasts(limits.ActivityWindow) +
+			", with the numbers of events, sessions and persons.",
 		Run: tool.With(func(ctx context.Context, a *listProductEventsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.ActivityWindow)
 			if err != nil {

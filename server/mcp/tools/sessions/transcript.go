@@ -97,9 +97,7 @@ func newGetSessionTranscript(s *tool.Clients) (*tool.Tool, error) {
 			trace, worst := "", 0
 			for _, r := range rows {
 				e := transcriptEvent{
-					wording.Clock(
-						r.GetTimestamp().AsTime(),
-					),
+					wording.Clock(r.GetTimestamp().AsTime()),
 					r.GetType(),
 					wording.Clip(r.GetUrl(), 1000),
 					r.GetTraceId(),

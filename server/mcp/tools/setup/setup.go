@@ -53,7 +53,8 @@ func newAuditSetup(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[setupResult](&tool.Tool{
 		Name: "audit_setup", View: "/start",
 		Title: "Audit of the setup",
-		Description: "Check alerting, scraping, ingest, attributes, spans, logs and metrics of the last " + limits.Lasts(limits.SetupWindow) +
+		Description: "Check alerting, scraping, ingest, attributes, spans, logs and metrics of the last " +
+			limits.Lasts(limits.SetupWindow) +
 			". Each problem comes with the affected services or objects, figures and a fix.",
 		Run: tool.With(func(ctx context.Context, a *auditSetupArgs) (*tool.Answer, error) {
 			out, err := s.Instrumentation.GetSetupAudit(ctx, &svcv2.GetSetupAuditRequest{})
@@ -87,9 +88,7 @@ func toSetupCheck(c *svcv2.SetupAuditCheck) setupCheck {
 func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit, severities []string) *tool.Answer {
 	sum := out.GetSummary()
 	res := setupResult{
-		GeneratedAt: wording.Clock(
-			out.GetGeneratedAt().AsTime(),
-		),
+		GeneratedAt:              wording.Clock(out.GetGeneratedAt().AsTime()),
 		DataStatus:               out.GetDataStatus(),
 		TelemetryChecksAvailable: out.GetTelemetryChecksAvailable(),
 		IncludePassing:           a.IncludePassing,
@@ -112,7 +111,8 @@ func setupAnswer(a *auditSetupArgs, out *svcv2.SetupAudit, severities []string) 
 	if !res.TelemetryChecksAvailable {
 		text.Notes = append(text.Notes, "The telemetry store did not answer: its checks are skipped. Call again in a minute.")
 	} else if res.DataStatus == "no_data" {
-		text.Notes = append(text.Notes, "The organization sent no traces, logs or metrics in the last "+limits.Lasts(limits.SetupWindow)+".")
+		text.Notes = append(text.Notes, "The organization sent no traces, logs or metrics in the last "+limits.Lasts(limits.SetupWindow)+
+			".")
 	}
 	var passed []string
 	for _, severity := range severities {

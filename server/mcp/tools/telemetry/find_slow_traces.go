@@ -80,9 +80,8 @@ func newFindSlowTraces(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[slowResult](&tool.Tool{
 		Name: "find_slow_traces", View: "/traces?q:service.name = {service}",
 		Title: "Slow traces",
-		Description: "Find the slowest traces in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + " by operation, the operations that got slower, and the spans on which a typical slow trace spent its time (critical path, " +
+		Description: "Find the slowest traces in at most " + limits.Lasts(limits.SearchWindow) +
+			" by operation, the operations that got slower, and the spans on which a typical slow trace spent its time (critical path, " +
 			"repeated calls).",
 		Run: tool.With(func(ctx context.Context, a *findSlowTracesArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.SearchWindow)

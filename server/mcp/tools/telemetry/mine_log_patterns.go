@@ -55,9 +55,8 @@ func newMineLogPatterns(s *tool.Clients) (*tool.Tool, error) {
 		Name: "mine_log_patterns", View: "/logs?view=patterns&q:service.name = {service}&q:severity = {severity}&q:severity >= " +
 			"{min_severity}&q:trace_id = {trace_id}&q:{search}",
 		Title: "Log patterns",
-		Description: "Group the log records of at most " + limits.Lasts(
-			limits.PatternWindow,
-		) + " by the pattern of their messages, and compare them with the equally long time before. New patterns come first.",
+		Description: "Group the log records of at most " + limits.Lasts(limits.PatternWindow) +
+			" by the pattern of their messages, and compare them with the equally long time before. New patterns come first.",
 		Run: tool.With(func(ctx context.Context, a *mineLogPatternsArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.PatternWindow)
 			if err != nil {

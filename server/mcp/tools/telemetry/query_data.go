@@ -106,10 +106,8 @@ func newQueryData(s *tool.Clients) (*tool.Tool, error) {
 	return tool.Define[dataResult](&tool.Tool{
 		Name: "query_data", View: "/{source}?q:service.name = {service}&q:span.name contains {span_name}&q:severity = " +
 			"{severity}&m={metric_name}&raw:{where}",
-		Title: "Query",
-		Description: "Compute a time series, or the groups with the highest values (breakdown), of spans, logs, one metric or product events, in at most " + limits.Lasts(
-			limits.TimeseriesWindow,
-		) + ".",
+		Title:       "Query",
+		Description: "Compute a time series, or the groups with the highest values (breakdown), of spans, logs, one metric or product events, in at most " + limits.Lasts(limits.TimeseriesWindow) + ".",
 		Run: tool.With(func(ctx context.Context, a *queryDataArgs) (*tool.Answer, error) {
 			w, err := a.Range(limits.TimeseriesWindow)
 			if err != nil {

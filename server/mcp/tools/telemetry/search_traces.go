@@ -86,9 +86,8 @@ func newSearchTraces(s *tool.Clients) (*tool.Tool, error) {
 		Name: "search_traces", View: "/traces?q:service.name = {service}&q:span.name contains {span_name}&q:has_error = {has_error}&q:duration " +
 			">= {min_duration_ms}&q:duration <= {max_duration_ms}&q:http.method = {http_method}&q:trace_id = {trace_id}&q:root = {root_only}",
 		Title: "Traces",
-		Description: "Search traces in at most " + limits.Lasts(
-			limits.SearchWindow,
-		) + ", the latest first. One span of the trace must match all filters: any span, or the root span if root_only is true. inspect_trace " +
+		Description: "Search traces in at most " + limits.Lasts(limits.SearchWindow) +
+			", the latest first. One span of the trace must match all filters: any span, or the root span if root_only is true. inspect_trace " +
 			"reads one trace.",
 		Run: tool.With(func(ctx context.Context, a *searchTracesArgs) (*tool.Answer, error) {
 			fallback := limits.DefaultToolWindow

@@ -82,14 +82,12 @@ func inspect(trace *svcv2.Trace, most int, errorsOnly bool) traceResult {
 
 func toNode(s *svcv2.Span) *spanNode {
 	n := &spanNode{
-		SpanID:       s.GetId(),
-		ParentSpanID: s.GetParentSpanId(),
-		SpanName:     wording.Clip(s.GetName(), tool.MaxValueText),
-		ServiceName:  s.GetServiceName(),
-		SpanKind:     s.GetKind(),
-		StartTime: wording.Clock(
-			s.GetStartTime().AsTime(),
-		),
+		SpanID:             s.GetId(),
+		ParentSpanID:       s.GetParentSpanId(),
+		SpanName:           wording.Clip(s.GetName(), tool.MaxValueText),
+		ServiceName:        s.GetServiceName(),
+		SpanKind:           s.GetKind(),
+		StartTime:          wording.Clock(s.GetStartTime().AsTime()),
 		DurationMs:         s.GetDurationMs(),
 		StatusCode:         s.GetStatusCode(),
 		StatusMessage:      wording.Clip(s.GetStatusMessage(), tool.MaxValueText),
