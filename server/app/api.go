@@ -287,7 +287,7 @@ func (a *App) mountServices(
 	if err != nil {
 		return nil, err
 	}
-	serviceMap, errorEvents := servicemap.New(reads, rollups, time.Now), errorevents.New(reads, hosting, time.Now)
+	serviceMap, errorEvents := servicemap.New(reads, rollups, time.Now), errorevents.New(reads, queryEngine, hosting, time.Now)
 	mount(svcv2connect.NewServiceMapServiceHandler(serviceMap, options...))
 	mount(svcv2connect.NewErrorEventsServiceHandler(errorEvents, options...))
 	traceReads, logReads, queries := traces.New(reads, queryEngine), logs.New(reads, queryEngine), queryapi.New(queryEngine)

@@ -166,7 +166,8 @@ func TestWebApplication(t *testing.T) {
 	got := reports[application]
 	for name, want := range map[string]string{
 		"returned": "/logs?q=before", "hacked": "undefined", "hostile": marker, "filter": `service.name = "cart"`, "back": "true",
-		"nothing": "No record matches", "unreadable": "character 9", "failed": "A planned failure.", "draft": "a draft",
+		"nothing": "No record matches", "unknown": `the nearest name is "cart"`, "unreadable": "character 9",
+		"failed": "A planned failure.", "draft": "a draft",
 		"ours": "200", "unmarked": "401", "rest": "401", "otherPort": "refused",
 	} {
 		if text := fmt.Sprint(got.Seen[name]); !strings.Contains(text, want) {

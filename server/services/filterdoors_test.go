@@ -95,13 +95,13 @@ func (f *filtered) open(t testing.TB, w *warehouse.Warehouse) {
 	mux.Handle(svcv2connect.NewSqlServiceHandler(sqlapi.New(w, time.Now), chain.Options()...))
 	mux.Handle(svcv2connect.NewDiagnosisServiceHandler(diagnosis.New(diagnose.Readers{
 		Warehouse: w, Services: catalog.New(w, rollups), ServiceMap: servicemap.New(w, rollups, time.Now),
-		Errors: errorevents.New(w, nil, time.Now),
+		Errors: errorevents.New(w, e, nil, time.Now),
 		Logs:   ofLogs, Traces: ofTraces, Query: queries, Agents: agentsessions.New(w),
 	}), chain.Options()...))
 	mux.Handle(svcv2connect.NewMetricsServiceHandler(metrics.New(w, e), chain.Options()...))
 	mux.Handle(svcv2connect.NewProductEventsServiceHandler(productevents.New(w), chain.Options()...))
 	mux.Handle(svcv2connect.NewProductEventAnalyticsServiceHandler(productanalytics.New(e), chain.Options()...))
-	mux.Handle(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(w, nil, time.Now), chain.Options()...))
+	mux.Handle(svcv2connect.NewErrorEventsServiceHandler(errorevents.New(w, e, nil, time.Now), chain.Options()...))
 	mux.Handle(svcv2connect.NewAttributesServiceHandler(attributes.New(w), chain.Options()...))
 	conn := loopback.Conn(mux)
 	f.errors, f.values = svcv2.NewErrorEventsServiceClient(conn), svcv2.NewAttributesServiceClient(conn)

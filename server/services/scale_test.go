@@ -96,6 +96,7 @@ func BenchmarkScale(b *testing.B) {
 	// Use the rollups as the server does, but not its cache.
 	all := engine.New(engine.Config{Warehouse: e, Rollups: query.AllRollups()})
 	tr, lg, sv, sm := traces.New(e, all), logs.New(e, all), catalog.New(e, query.AllRollups()), servicemap.New(e, query.AllRollups(), time.Now)
+	groups := errorevents.New(e, all, nil, time.Now)
 	from, to, hour := timestamppb.New(start), timestamppb.New(end), timestamppb.New(end.Add(-time.Hour))
 	page := int32(50)
 	traceID := fmt.Sprintf("%x", md5Of(rows/16))
@@ -191,14 +192,14 @@ func BenchmarkScale(b *testing.B) {
 			return err
 		}},
 		{"error groups, 24 h", func(ctx context.Context) error {
-			res, err := errorevents.New(e, nil, time.Now).SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{StartTime: from, EndTime: to})
+			res, err := groups.SearchErrorEvents(ctx, &svcv2.SearchErrorEventsRequest{StartTime: from, EndTime: to})
 			if err == nil && len(res.GetData()) > 0 {
 				fingerprint = res.GetData()[0].GetFingerprintHash()
 			}
 			return err
 		}},
 		{"error group", func(ctx context.Context) error {
-			_, err := errorevents.New(e, nil, time.Now).GetErrorEvent(ctx,
+			_, err := groups.GetErrorEvent(ctx,
 				&svcv2.GetErrorEventRequest{Fingerprint: fingerprint, StartTime: from, EndTime: to})
 			return err
 		}},

@@ -237,7 +237,10 @@ type SearchErrorEventsResponse struct {
 	// Cursor of the next page; null on the last.
 	NextCursor *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
 	// Figures of all matching groups.
-	Totals        *ErrorEventTotals `protobuf:"bytes,5,opt,name=totals" json:"totals,omitempty"`
+	Totals *ErrorEventTotals `protobuf:"bytes,5,opt,name=totals" json:"totals,omitempty"`
+	// Why nothing was found, if it is known: a service, environment or attribute of the filter that the window does not have, with
+	// the nearest names. Only a first page without data has warnings.
+	Warnings      []string `protobuf:"bytes,6,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -303,6 +306,13 @@ func (x *SearchErrorEventsResponse) GetNextCursor() string {
 func (x *SearchErrorEventsResponse) GetTotals() *ErrorEventTotals {
 	if x != nil {
 		return x.Totals
+	}
+	return nil
+}
+
+func (x *SearchErrorEventsResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1588,7 +1598,7 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\afilters\x18\x05 \x01(\v2\x19.svc.v2.ErrorEventFiltersR\afilters\x12T\n" +
 	"\border_by\x18\x06 \x01(\tB9\xbaH1r/R\x05countR\x0festimated_countR\tlast_seenR\n" +
 	"first_seen\xaa\x01\x02\b\x01R\aorderBy\x12X\n" +
-	"\x05where\x18\a \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\"\xe4\x01\n" +
+	"\x05where\x18\a \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\"\x80\x02\n" +
 	"\x19SearchErrorEventsResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12&\n" +
@@ -1596,7 +1606,8 @@ const file_svc_v2_error_events_proto_rawDesc = "" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
 	"nextCursor\x128\n" +
-	"\x06totals\x18\x05 \x01(\v2\x18.svc.v2.ErrorEventTotalsB\x06\xbaH\x03\xc8\x01\x01R\x06totals\"\xa5\x03\n" +
+	"\x06totals\x18\x05 \x01(\v2\x18.svc.v2.ErrorEventTotalsB\x06\xbaH\x03\xc8\x01\x01R\x06totals\x12\x1a\n" +
+	"\bwarnings\x18\x06 \x03(\tR\bwarnings\"\xa5\x03\n" +
 	"\x10ErrorEventTotals\x12 \n" +
 	"\voccurrences\x18\x01 \x01(\x01R\voccurrences\x123\n" +
 	"\x15estimated_occurrences\x18\x02 \x01(\x01R\x14estimatedOccurrences\x12\"\n" +

@@ -309,7 +309,10 @@ type SearchLogsResponse struct {
 	// True when a further page exists.
 	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
 	// Cursor of the next page; null on the last.
-	NextCursor    *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
+	NextCursor *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
+	// Why nothing was found, if it is known: a service, environment, operation or attribute of the filter that the window does not have, with
+	// the nearest names. Only a first page without data has warnings.
+	Warnings      []string `protobuf:"bytes,5,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -370,6 +373,13 @@ func (x *SearchLogsResponse) GetNextCursor() string {
 		return *x.NextCursor
 	}
 	return ""
+}
+
+func (x *SearchLogsResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // One log record.
@@ -637,14 +647,15 @@ const file_svc_v2_logs_proto_rawDesc = "" +
 	"sampleSize\x122\n" +
 	"\fmax_patterns\x18\x05 \x01(\x05B\x0f\xbaH\a\x1a\x05\x18\xc8\x01(\x01\xaa\x01\x02\b\x01R\vmaxPatterns\x126\n" +
 	"\bbaseline\x18\x06 \x01(\tB\x1a\xbaH\x12r\x10R\bpreviousR\x04none\xaa\x01\x02\b\x01R\bbaseline\x12U\n" +
-	"\x05where\x18\a \x01(\tB?\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18.\",body contains \"declined\" OR severity = ERROR\xaa\x01\x02\b\x01R\x05where\"\x9c\x01\n" +
+	"\x05where\x18\a \x01(\tB?\xbaH\x05r\x03\x18\x80@\xfa\xf9\x18.\",body contains \"declined\" OR severity = ERROR\xaa\x01\x02\b\x01R\x05where\"\xb8\x01\n" +
 	"\x12SearchLogsResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12\x1f\n" +
 	"\x04data\x18\x02 \x03(\v2\v.svc.v2.LogR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xf8\x05\n" +
+	"nextCursor\x12\x1a\n" +
+	"\bwarnings\x18\x05 \x03(\tR\bwarnings\"\xf8\x05\n" +
 	"\x03Log\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\xfa\xf9\x18\x05\n" +
 	"\x03logR\x02id\x12!\n" +

@@ -144,7 +144,10 @@ type SearchSpansResponse struct {
 	// True when a further page exists.
 	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
 	// Cursor of the next page; null on the last.
-	NextCursor    *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
+	NextCursor *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
+	// Why nothing was found, if it is known: a service, environment, operation or attribute of the filter that the window does not have, with
+	// the nearest names. Only a first page without data has warnings.
+	Warnings      []string `protobuf:"bytes,5,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -205,6 +208,13 @@ func (x *SearchSpansResponse) GetNextCursor() string {
 		return *x.NextCursor
 	}
 	return ""
+}
+
+func (x *SearchSpansResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // One span in a list. `getSpan` returns the rest of it.
@@ -405,14 +415,15 @@ const file_svc_v2_span_search_proto_rawDesc = "" +
 	"\x05where\x18\x06 \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\x12D\n" +
 	"\x06fields\x18\a \x03(\tB,\xbaH\x10\x92\x01\r\x10\x14\x18\x01\"\ar\x05\x10\x01\x18\x98\x02\xfa\xf9\x18\x15\"\x13[\"attr.http.route\"]R\x06fields\x12;\n" +
 	"\border_by\x18\b \x01(\tB \xbaH\x18r\x16R\n" +
-	"start_timeR\bduration\xaa\x01\x02\b\x01R\aorderBy\"\xa5\x01\n" +
+	"start_timeR\bduration\xaa\x01\x02\b\x01R\aorderBy\"\xc1\x01\n" +
 	"\x13SearchSpansResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12'\n" +
 	"\x04data\x18\x02 \x03(\v2\x13.svc.v2.SpanSummaryR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\x86\a\n" +
+	"nextCursor\x12\x1a\n" +
+	"\bwarnings\x18\x05 \x03(\tR\bwarnings\"\x86\a\n" +
 	"\vSpanSummary\x126\n" +
 	"\x02id\x18\x01 \x01(\tB&\xfa\xf9\x18\"\"\x1000f067aa0ba902b7B\x0e^[0-9a-f]{16}$R\x02id\x12\"\n" +
 	"\x06object\x18\x02 \x01(\tB\n" +

@@ -126,7 +126,10 @@ type SearchTracesResponse struct {
 	// True when a further page exists.
 	HasMore bool `protobuf:"varint,3,opt,name=has_more,json=hasMore" json:"has_more,omitempty"`
 	// Cursor of the next page; null on the last.
-	NextCursor    *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
+	NextCursor *string `protobuf:"bytes,4,opt,name=next_cursor,json=nextCursor" json:"next_cursor,omitempty"`
+	// Why nothing was found, if it is known: a service, environment, operation or attribute of the filter that the window does not have, with
+	// the nearest names. Only a first page without data has warnings.
+	Warnings      []string `protobuf:"bytes,5,rep,name=warnings" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -187,6 +190,13 @@ func (x *SearchTracesResponse) GetNextCursor() string {
 		return *x.NextCursor
 	}
 	return ""
+}
+
+func (x *SearchTracesResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
 }
 
 // Selects the spans to count.
@@ -948,14 +958,15 @@ const file_svc_v2_traces_proto_rawDesc = "" +
 	"\x05limit\x18\x03 \x01(\x05B\x0e\xbaH\x06\x1a\x04\x18d(\x01\xaa\x01\x02\b\x01R\x05limit\x12\x1d\n" +
 	"\x06cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\x06cursor\x12.\n" +
 	"\afilters\x18\x05 \x01(\v2\x14.svc.v2.TraceFiltersR\afilters\x12X\n" +
-	"\x05where\x18\x06 \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\"\xa7\x01\n" +
+	"\x05where\x18\x06 \x01(\tBB\xbaH\x05r\x03\x18\x80@\xfa\xf9\x181\"/duration > 250ms AND NOT attr.http.route exists\xaa\x01\x02\b\x01R\x05where\"\xc3\x01\n" +
 	"\x14SearchTracesResponse\x12\"\n" +
 	"\x06object\x18\x01 \x01(\tB\n" +
 	"\xfa\xf9\x18\x06\x1a\x04listR\x06object\x12(\n" +
 	"\x04data\x18\x02 \x03(\v2\x14.svc.v2.TraceSummaryR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12&\n" +
 	"\vnext_cursor\x18\x04 \x01(\tB\x05\xaa\x01\x02\b\x01R\n" +
-	"nextCursor\"\xa6\x02\n" +
+	"nextCursor\x12\x1a\n" +
+	"\bwarnings\x18\x05 \x03(\tR\bwarnings\"\xa6\x02\n" +
 	"\x18SearchTraceFacetsRequest\x12A\n" +
 	"\n" +
 	"start_time\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01R\tstartTime\x12=\n" +

@@ -48,6 +48,13 @@ func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query
 	return out
 }
 
+// Unmatched explains why a filter found nothing in a window: a warning for each attribute, service, environment, operation and product
+// event that it asks for and nobody sent. It is a help for the reader, so a failure of its reads gives no warning instead of an error.
+func (e *Engine) Unmatched(ctx context.Context, org principal.OrgID, w query.Window, s query.Source, f query.Filter) []string {
+	r := &query.Request{Window: w, Queries: []query.Query{{Spec: query.Spec{Source: s, Filter: f}}}}
+	return append(e.unknownKeys(ctx, org, r), e.unknownNames(ctx, org, r, make([]queryAnswer, 1))...)
+}
+
 // asked is a condition that a name of some kind must meet.
 type asked struct {
 	kind   reads.Named
@@ -113,12 +120,24 @@ func (e *Engine) names(ctx context.Context, org principal.OrgID, kind reads.Name
 
 // UnknownEvents returns a warning for each product event that was not received in a window.
 func UnknownEvents(ctx context.Context, w read.Warehouse, org principal.OrgID, window query.Window, names []string) ([]string, error) {
+	return unknown(ctx, w, org, reads.NameList{Window: window, Kind: reads.NamedEvent}, names)
+}
+
+// UnknownService returns a warning for a service that sent nothing in a window, or an empty text.
+func UnknownService(
+	ctx context.Context, w read.Warehouse, org principal.OrgID, window query.Window, rollups query.Rollups, name string,
+) (string, error) {
+	list := reads.NameList{Window: window, Kind: reads.NamedService, Rollups: rollups}
+	out, err := unknown(ctx, w, org, list, []string{name})
+	return strings.Join(out, ""), err
+}
+
+func unknown(ctx context.Context, w read.Warehouse, org principal.OrgID, l reads.NameList, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	rows, err := read.All[reads.NameRow](
-		ctx, w, org, reads.Names(reads.NameList{Window: window, Kind: reads.NamedEvent, Limit: maxKnownKeys}).Until(window.End),
-	)
+	l.Limit = maxKnownKeys
+	rows, err := read.All[reads.NameRow](ctx, w, org, reads.Names(l).Until(l.Window.End))
 	if err != nil || len(rows) >= maxKnownKeys {
 		return nil, err // a list that is cut does not show that a name is unknown
 	}
@@ -128,7 +147,7 @@ func UnknownEvents(ctx context.Context, w read.Warehouse, org principal.OrgID, w
 	}
 	var out []string
 	for _, name := range names {
-		if text := Unknown(reads.NamedEvent, name, known); text != "" && !slices.Contains(out, text) {
+		if text := Unknown(l.Kind, name, known); text != "" && !slices.Contains(out, text) {
 			out = append(out, text)
 		}
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
@@ -34,17 +36,18 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, notFound()
+		return nil, s.notFound(ctx, org, name, window)
 	}
 	return toProto(rows[0], window.Length().Seconds()), nil
 }
 
-func notFound() error {
-	return apierr.New(
-		apierr.ServiceNotFound,
-		"No service with this name sent spans in the window. The name must match exactly, with its letter case.",
-		apierr.Param("name"),
-	)
+// notFound is the error for a service without spans in the window. It names similar services.
+func (s *Service) notFound(ctx context.Context, org principal.OrgID, name string, w query.Window) error {
+	text := "No service with this name sent spans in the window."
+	if unknown, err := engine.UnknownService(ctx, s.warehouse, org, w, s.rollups, name); err == nil {
+		text = cmp.Or(unknown, text)
+	}
+	return apierr.New(apierr.ServiceNotFound, text+" The name must match exactly, with its letter case.", apierr.Param("name"))
 }
 
 // known distinguishes a service without data for an answer from a service that does not exist.
@@ -52,7 +55,7 @@ func (s *Service) known(ctx context.Context, org principal.OrgID, name string, w
 	rows, err := read.All[reads.ServiceRow](ctx, s.warehouse, org,
 		reads.ListServices(reads.ServiceList{Window: w, Name: &name, Limit: 1, Rollups: s.rollups}))
 	if err == nil && len(rows) == 0 {
-		return notFound()
+		return s.notFound(ctx, org, name, w)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/query/reads"
 )
@@ -31,12 +32,15 @@ const (
 // Service implements svcv2connect.ErrorEventsServiceHandler. It is safe for concurrent use.
 type Service struct {
 	warehouse read.Warehouse
+	engine    *engine.Engine
 	code      Code
 	now       func() time.Time
 }
 
-// New returns the service.
-func New(w read.Warehouse, code Code, now func() time.Time) *Service { return &Service{w, code, now} }
+// New returns the service. It shares the engine, and so the cache and each organization's share, with other services.
+func New(w read.Warehouse, e *engine.Engine, code Code, now func() time.Time) *Service {
+	return &Service{w, e, code, now}
+}
 
 // SearchErrorEvents lists the groups of errors of a window.
 func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorEventsRequest) (*svcv2.SearchErrorEventsResponse, error) {
@@ -74,6 +78,18 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 	}}
 	for _, row := range rows {
 		res.Data = append(res.Data, toProto(row))
+	}
+	if len(res.Data) == 0 && req.Cursor == nil {
+		conditions, err := query.TraceFilter(&svcv2.TraceFilters{
+			ServiceName: filters.ServiceName, DeploymentEnvironment: filters.DeploymentEnvironment,
+		})
+		if err != nil {
+			return nil, err
+		}
+		if conditions, err = query.Narrowed(query.Traces, conditions, req.GetWhere(), apierr.ParameterInvalid); err != nil {
+			return nil, err
+		}
+		res.Warnings = s.engine.Unmatched(ctx, org, window, query.Traces, conditions)
 	}
 	return res, nil
 }

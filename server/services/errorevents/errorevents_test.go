@@ -13,13 +13,16 @@ import (
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/query/engine"
 	"github.com/svc-observability/svc/server/warehouse"
 	"github.com/svc-observability/svc/server/warehouse/warehousetest"
 )
 
 func TestMain(m *testing.M) { os.Exit(warehousetest.Main(m)) }
 
-func service(w *warehouse.Warehouse) *Service { return New(w, nil, time.Now) }
+func service(w *warehouse.Warehouse) *Service {
+	return New(w, engine.New(engine.Config{Warehouse: w}), nil, time.Now)
+}
 
 // failure is a span with status Error. It has an exception if any of the three fields is set.
 type failure struct {

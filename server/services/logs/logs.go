@@ -71,6 +71,9 @@ func (s *Service) SearchLogs(ctx context.Context, req *svcv2.SearchLogsRequest) 
 		}
 		res.Data = append(res.Data, p)
 	}
+	if len(res.Data) == 0 && before == nil {
+		res.Warnings = s.engine.Unmatched(ctx, org, window, query.Logs, filter)
+	}
 	return res, nil
 }
 

@@ -42,6 +42,9 @@ func (s *Service) SearchTraces(ctx context.Context, req *svcv2.SearchTracesReque
 	for _, row := range rows {
 		res.Data = append(res.Data, toSummary(row))
 	}
+	if len(rows) == 0 && before == nil {
+		res.Warnings = s.engine.Unmatched(ctx, org, window, query.Traces, filter)
+	}
 	return res, nil
 }
 

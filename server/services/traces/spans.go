@@ -57,6 +57,9 @@ func (s *Service) SearchSpans(ctx context.Context, req *svcv2.SearchSpansRequest
 	for _, row := range rows {
 		res.Data = append(res.Data, toSpanSummary(row, req.GetFields()))
 	}
+	if len(rows) == 0 && search.Before == nil {
+		res.Warnings = s.engine.Unmatched(ctx, org, search.Window, query.Traces, search.Filter)
+	}
 	return res, nil
 }
 

@@ -67,6 +67,9 @@ export default async ({ page, allow, own, signIn, settled, look, failure }, { ba
     await page.goto(home + '/logs?q=' + encodeURIComponent('service.name = nobody'));
     await page.waitForSelector('.state h2');
     seen.nothing = await page.locator('.state h2').first().innerText();
+    await page.goto(`${home}/logs?q=${encodeURIComponent('service.name = "chart"')}`);
+    await page.waitForSelector('.state p >> text=nearest name');
+    seen.unknown = await page.locator('.state').first().innerText();
     allow(/status of 400/);
     await page.goto(home + '/logs?q=' + encodeURIComponent('a = 1 OR'));
     seen.unreadable = await page.locator('.whereerror').innerText();

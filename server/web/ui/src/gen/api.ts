@@ -4661,6 +4661,7 @@ export interface SearchErrorEventsResponse {
   hasMore?: boolean;
   nextCursor?: string;
   totals?: ErrorEventTotals;
+  warnings?: Array<string>;
 }
 
 export interface SearchIncidentsRequest {
@@ -4702,6 +4703,7 @@ export interface SearchLogsResponse {
   data?: Array<Log>;
   hasMore?: boolean;
   nextCursor?: string;
+  warnings?: Array<string>;
 }
 
 export interface SearchProductEventFunnelRequest {
@@ -4837,6 +4839,7 @@ export interface SearchSpansResponse {
   data?: Array<SpanSummary>;
   hasMore?: boolean;
   nextCursor?: string;
+  warnings?: Array<string>;
 }
 
 export interface SearchTraceFacetsRequest {
@@ -4860,6 +4863,7 @@ export interface SearchTracesResponse {
   data?: Array<TraceSummary>;
   hasMore?: boolean;
   nextCursor?: string;
+  warnings?: Array<string>;
 }
 
 export interface SelectPlanetScaleOrganizationRequest {

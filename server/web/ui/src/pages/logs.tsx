@@ -229,7 +229,7 @@ function List({
         </h2>
         <span className="faint">j k move, Enter opens, v shows the context</span>
       </header>
-      <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="record" />}>
+      <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="record" why={list.data?.pages[0]?.warnings} />}>
         {() => (
           <div className="logs">
             {rows.map((l, i) => (

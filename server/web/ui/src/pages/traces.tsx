@@ -178,7 +178,7 @@ function List({ q, filters, where, submit }: ListProps) {
           <header>
             <h2 className="grow">{rows.length ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} traces, newest first` : "Traces"}</h2>
           </header>
-          <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="trace" />}>
+          <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="trace" why={list.data?.pages[0]?.warnings} />}>
             {() => (
               <>
                 <table className="data fold rows">
@@ -296,12 +296,16 @@ export function NoRoots() {
   );
 }
 
-export function NothingMatches({ q, what }: { q: string; what: "trace" | "span" | "record" | "pattern" }) {
+/** NothingMatches is an empty list. `why` are the warnings of its answer: names that the window does not have, with the nearest ones. */
+export function NothingMatches({ q, what, why }: { q: string; what: "trace" | "span" | "record" | "pattern"; why?: string[] | undefined }) {
   const ofTraces = what === "trace" || what === "span";
   if (!q) return <Silence signal={ofTraces ? "traces" : "logs"} path={ofTraces ? "/traces" : "/logs"} />;
   const shorter = q.includes(" AND ") && !/[()]/.test(q) && !hasOr(q) ? q.slice(0, q.lastIndexOf(" AND ")) : "";
   return (
     <Empty title={`No ${what} matches in this window`}>
+      {why?.map((w) => (
+        <p key={w}>{line(w, 500)}</p>
+      ))}
       <div className="row wrap">
         <button type="button" className="button" onClick={() => change({ q: shorter })}>
           {shorter ? "Drop the last condition" : "Drop the filter"}

@@ -45,7 +45,7 @@ export default function Spans({ q, filters, where }: { q: string; filters: Trace
         <h2 className="grow">{rows.length ? `${count(rows.length)}${list.hasNextPage ? "+" : ""} spans, ${order}` : "Spans"}</h2>
       </header>
       <Columns columns={columns} />
-      <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="span" />}>
+      <Load of={list} empty={() => rows.length === 0 && <NothingMatches q={q} what="span" why={list.data?.pages[0]?.warnings} />}>
         {() => (
           <>
             <table className="data fold rows spanlist">

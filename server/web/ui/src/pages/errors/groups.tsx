@@ -73,6 +73,9 @@ export default function Groups() {
             empty={(d) =>
               !d.data?.length && (
                 <Empty title={search ? "No error matches in this window" : "No errors in this window"}>
+                  {d.warnings?.map((w) => (
+                    <p key={w}>{line(w, 500)}</p>
+                  ))}
                   <div className="row">
                     {search && (
                       <button type="button" className="button" onClick={() => change({ q: null })}>
