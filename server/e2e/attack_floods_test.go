@@ -61,6 +61,10 @@ func (a *attack) floods(t *testing.T) {
 		t.Logf("%s: the slowest of %d answers to others took %s; %s", c.name, answers, slowest, wait())
 	}
 	waitStored(t, a.p, 10*time.Minute)
+	eventually(t, "the merges of what was stored", func() bool { // the attacks that follow compare times
+		pid, err := findChild(a.p.Pid())
+		return err == nil && running(pid) <= 1
+	})
 }
 
 // storedInTime sends a record of the other organization and waits until a search finds it. In CI, other tests run beside.

@@ -27,6 +27,9 @@ import (
 // envAttack is how long each flood of TestAttack lasts. `make attack` sets it; without it, the floods are short.
 const envAttack = "SVC_TEST_ATTACK"
 
+// engineMemory is the engine's bound in an attack.
+const engineMemory = 2 << 30
+
 // attack is a server that one organization attacks while another works with it.
 type attack struct {
 	p        *testkit.Process
@@ -40,7 +43,7 @@ type attack struct {
 
 func newAttack(t *testing.T, args ...string) *attack {
 	dir := filepath.Join(t.TempDir(), "data")
-	a := &attack{p: testkit.StartMeasured(t, dir, args...), flood: 7 * time.Second, callers: 20}
+	a := &attack{p: testkit.StartMeasured(t, dir, append(args, "--warehouse-max-memory-bytes", fmt.Sprint(engineMemory))...), flood: 7 * time.Second, callers: 20}
 	if text := os.Getenv(envAttack); text != "" {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -310,6 +313,9 @@ func (a *attack) worstReads(t *testing.T) {
 	}
 	if server > 1<<30 {
 		t.Errorf("the server took %d MiB", server>>20)
+	}
+	if server+engine > engineMemory+soakMemory {
+		t.Errorf("both processes took %d MiB, of which the engine's bound is %d MiB", (server+engine)>>20, engineMemory>>20)
 	}
 	for calm := 0; calm < 3; time.Sleep(200 * time.Millisecond) {
 		if pid, err := findChild(a.p.Pid()); err == nil && running(pid) <= 1 {
