@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/svc-observability/svc/ent"
@@ -25,7 +26,7 @@ type Member struct {
 func (s *Store) ListMembers(ctx context.Context, org principal.OrgID, offset, limit int) ([]Member, error) {
 	rows, err := s.read.Membership.Query().Where(membership.OrgID(string(org))).WithUser().
 		Order(membership.ByCreatedAt(), membership.ByID()).Offset(offset).Limit(limit).All(ctx)
-	return collect("list members", toMember, rows, err)
+	return toMembers("list members", rows, err)
 }
 
 // MembersByID returns those of the users that are members of the organization.
@@ -36,7 +37,7 @@ func (s *Store) MembersByID(ctx context.Context, org principal.OrgID, users []pr
 	}
 	rows, err := s.read.Membership.Query().Where(membership.OrgID(string(org)), membership.UserIDIn(ids...)).WithUser().
 		Order(membership.ByCreatedAt(), membership.ByID()).All(ctx)
-	return collect("find members", toMember, rows, err)
+	return toMembers("find members", rows, err)
 }
 
 // SetRole changes a member's role. It returns ErrNotFound if the user is not a member. It returns ErrLastAdministrator if no administrator
@@ -116,6 +117,9 @@ func (s *Store) lockMember(
 		return nil, err
 	}
 	row, err := tx.Membership.Query().Where(membership.OrgID(string(org)), membership.UserID(string(user))).WithUser().Only(ctx)
+	if err == nil && row.Edges.User == nil { // deleted since the membership was read
+		err = ErrNotFound
+	}
 	if err != nil || !leaves || row.Role != membership.RoleAdmin {
 		return row, err
 	}
@@ -124,6 +128,12 @@ func (s *Store) lockMember(
 		err = ErrLastAdministrator
 	}
 	return row, err
+}
+
+// toMembers leaves out memberships without a user. Users are read after the memberships, so a user may be deleted in between.
+func toMembers(op string, rows []*ent.Membership, err error) ([]Member, error) {
+	rows = slices.DeleteFunc(rows, func(row *ent.Membership) bool { return row.Edges.User == nil })
+	return collect(op, toMember, rows, err)
 }
 
 func toMember(row *ent.Membership) Member {
