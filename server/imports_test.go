@@ -65,6 +65,7 @@ var levels = map[string]int{
 
 	"server/console":   1, // it is an ordinary client of the public API
 	"server/chat":      1,
+	"server/port":      1, // it takes the bounds of limits
 	"server/ratelimit": 1,
 	"server/source":    1,
 	"server/store":     1,

@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/framing"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/port"
 )
 
 // listeners are the ports of this process. The ingest ports are nil without that role.
@@ -44,7 +45,7 @@ func (a *App) listen(ctx context.Context) error {
 			}
 			return fmt.Errorf("--%s: %w", l.key, err)
 		}
-		*l.to = newCrowd(ln, l.each, connectionsOfPort())
+		*l.to = port.Bound(ln, l.each)
 		// Serving closes the listener too. A second close is harmless.
 		a.onClose(l.key, func(context.Context) error {
 			if err := ln.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
@@ -87,7 +88,7 @@ func reachable(addr net.Addr) string {
 func (a *App) serve(failed chan<- error) {
 	for _, s := range []*http.Server{a.api, a.ingest, a.otlp} {
 		if s != nil {
-			s.ConnState = noteState
+			s.ConnState = port.NoteState
 		}
 	}
 	if a.api != nil {
@@ -107,29 +108,11 @@ func run(name string, serve func() error, failed chan<- error) {
 	}
 }
 
-// httpServer makes a server for HTTP/1.1 and for HTTP/2 without TLS. gRPC needs the latter on the same port.
+// httpServer makes a server that ends with the program.
 func (a *App) httpServer(name string, h http.Handler) *http.Server {
-	protocols := &http.Protocols{}
-	protocols.SetHTTP1(true)
-	protocols.SetUnencryptedHTTP2(true)
-	s := &http.Server{
-		Handler: patient(noSniff(h), limits.APIBodyTime, limits.APIAnswerTime), Protocols: protocols, ReadHeaderTimeout: limits.HeaderTime,
-		IdleTimeout: limits.ConnectionIdle, MaxHeaderBytes: limits.HeaderBytes,
-		// A caller over HTTP/2 that takes nothing loses its connection too.
-		HTTP2: &http.HTTP2Config{WriteByteTimeout: limits.APIAnswerTime, MaxConcurrentStreams: limits.StreamsOfConnection},
-	}
+	s := port.Server(h)
 	a.onCloseDoor(name+" server", a.shutdown(s, name))
 	return s
-}
-
-const noSniffName = "X-Content-Type-Options"
-
-// noSniff keeps browsers from guessing the type of an answer from its content. Answers of net/http itself get the header in member.Write.
-func noSniff(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set(noSniffName, "nosniff")
-		next.ServeHTTP(w, r)
-	})
 }
 
 // shutdown lets running requests end, and cuts them off when the time for that is over.

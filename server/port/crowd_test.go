@@ -1,4 +1,4 @@
-package app
+package port
 
 import (
 	"bufio"
@@ -27,7 +27,7 @@ func crowded(t *testing.T, each, all int) (address string) {
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(true)
 	s := &http.Server{
-		ConnState: noteState, Protocols: protocols, ReadHeaderTimeout: time.Minute,
+		ConnState: NoteState, Protocols: protocols, ReadHeaderTimeout: time.Minute,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/wait" {
 				w.WriteHeader(http.StatusOK)
@@ -190,7 +190,7 @@ func TestNoSniffEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	looksLikeAnAnswer := strings.Repeat("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n", 1000)
-	s := &http.Server{ConnState: noteState, Handler: noSniff(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s := &http.Server{ConnState: NoteState, Handler: noSniff(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		if r.URL.Path == "/long" {
 			w.Header().Set("A-Long-Text", strings.Repeat("a", 6000)) // net/http writes it before the header of noSniff

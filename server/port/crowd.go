@@ -1,4 +1,4 @@
-package app
+package port
 
 import (
 	"bytes"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/svc-observability/svc/server/limits"
 )
@@ -185,9 +184,9 @@ func (m *member) CloseWrite() error {
 	return nil
 }
 
-// noteState is the hook of an http.Server whose listener is a crowd. net/http calls a connection active once it has a whole header, or
+// NoteState is the hook of an http.Server whose listener is a crowd. net/http calls a connection active once it has a whole header, or
 // a stream of HTTP/2, and idle once all answers are written.
-func noteState(conn net.Conn, state http.ConnState) {
+func NoteState(conn net.Conn, state http.ConnState) {
 	m := memberOf(conn)
 	if m == nil {
 		return
@@ -215,14 +214,4 @@ func memberOf(conn net.Conn) *member {
 			return nil
 		}
 	}
-}
-
-// connectionsOfPort is the bound on the open connections of one port: limits.Connections, or a quarter of the descriptors that this
-// process may have. There are three ports, so a quarter is left for files.
-func connectionsOfPort() int {
-	var files syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
-		return limits.Connections
-	}
-	return int(min(files.Cur/4, limits.Connections))
 }
