@@ -29,7 +29,7 @@ func (a *App) alertsKind(ctx context.Context) work.Kind {
 	w := alerting.NewWorker(alerting.Config{
 		Store:         a.store,
 		Source:        alerting.NewSource(engine.New(engine.Config{Warehouse: reads, Rollups: rollups}), reads, rollups),
-		StoredThrough: a.storedThrough,
+		StoredThrough: a.marks.StoredThrough,
 		Messages:      a.alertMessages,
 		Summary:       alerts.Summary,
 		Logger:        a.log,

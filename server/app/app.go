@@ -19,6 +19,7 @@ import (
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/datadir"
 	"github.com/svc-observability/svc/server/ingest"
+	"github.com/svc-observability/svc/server/ingest/marks"
 	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
@@ -86,6 +87,7 @@ type App struct {
 	warehouse  *warehouse.Warehouse
 	queue      *queue.Log
 	pipeline   *pipeline.Pipeline
+	marks      *marks.Marks
 	gateway    *ingest.Gateway // nil without the role ingest
 	scraper    *scrape.Scraper // nil without the roles ingest and worker
 	usage      *usage.Meter

@@ -12,6 +12,7 @@ import (
 	"github.com/svc-observability/svc/server/ingest/browsersdk"
 	"github.com/svc-observability/svc/server/ingest/credentials"
 	"github.com/svc-observability/svc/server/ingest/errorsums"
+	"github.com/svc-observability/svc/server/ingest/marks"
 	"github.com/svc-observability/svc/server/ingest/pipeline"
 	"github.com/svc-observability/svc/server/ingest/queue"
 	"github.com/svc-observability/svc/server/limits"
@@ -24,15 +25,9 @@ func (a *App) openQueue(ctx context.Context) error {
 		return nil
 	}
 	log, err := queue.Open(queue.Config{
-		Dir: filepath.Join(
-			a.cfg.DataDir,
-			"queue",
-		),
-		SegmentBytes:     int64(a.cfg.Limits.QueueSegmentBytes),
-		MaxBytes:         int64(a.cfg.Limits.QueueMaxBytes),
-		MaxBytesPerOwner: int64(a.cfg.Limits.QueueMaxBytesPerOrg),
-		Owner:            ingest.RecordOwner,
-		Logger:           a.log,
+		Dir:          filepath.Join(a.cfg.DataDir, "queue"),
+		SegmentBytes: int64(a.cfg.Limits.QueueSegmentBytes), MaxBytes: int64(a.cfg.Limits.QueueMaxBytes),
+		MaxBytesPerOwner: int64(a.cfg.Limits.QueueMaxBytesPerOrg), Owner: ingest.RecordOwner, Logger: a.log,
 	})
 	if err != nil {
 		return err
@@ -83,19 +78,9 @@ func (a *App) openIngest(context.Context) error {
 		return err
 	}
 	gateway, err := ingest.New(ingest.Config{
-		Keys: credentials.Keys{
-			Keys: keys,
-		},
-		Connectors: credentials.Connectors{Connectors: connectors},
-		Queue:      log,
-		Sets:       sets,
-		Logger:     a.log,
-		Metrics:    a.registry,
-		Region:     a.cfg.Region,
-		SDK:        sdk,
-		Usage:      a.usage,
-		Outcomes:   a.outcomes,
-		Nodes:      a.cfg.IngestNodes,
+		Keys: credentials.Keys{Keys: keys}, Connectors: credentials.Connectors{Connectors: connectors},
+		Queue: log, Sets: sets, Usage: a.usage, Outcomes: a.outcomes, Logger: a.log, Metrics: a.registry,
+		Region: a.cfg.Region, SDK: sdk, Nodes: a.cfg.IngestNodes,
 		Limits: ingest.Limits{
 			Body:         int(a.cfg.Limits.IngestMaxBodyBytes),
 			Decompressed: int(a.cfg.Limits.IngestMaxDecompressedBytes),
@@ -114,5 +99,17 @@ func (a *App) openIngest(context.Context) error {
 		gateway.Drain()
 		return stop(ctx)
 	})
+	return nil
+}
+
+// openMarks lets alert rules know how far this node's telemetry is stored.
+func (a *App) openMarks(context.Context) error {
+	c := marks.Config{Store: a.store, Queue: a.queue, Pipeline: a.pipeline, Logger: a.log}
+	if a.gateway != nil && a.cfg.IngestNodes == 0 {
+		c.Nodes = a.gateway.SetNodes
+	}
+	a.marks = marks.New(c)
+	a.marks.Start()
+	a.onClose("ingest mark", a.marks.Close)
 	return nil
 }

@@ -53,6 +53,7 @@ func (a *App) repairLater(cause error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		logged := cause.Error()
 		for {
 			select {
 			case <-time.After(limits.WarehouseRetry):
@@ -70,7 +71,10 @@ func (a *App) repairLater(cause error) {
 			}
 			if ctx.Err() == nil {
 				a.warehouse.Hold(err)
-				a.log.Error("the warehouse still cannot be opened", "error", err)
+				if err.Error() != logged { // an outage may last for hours
+					logged = err.Error()
+					a.log.Error("the warehouse still cannot be opened", "error", err)
+				}
 			}
 		}
 	}()

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"os"
 	"time"
 
@@ -62,9 +61,6 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 	return kinds
 }
 
-// sweepEvery is the time between two looks for rows that are old.
-const sweepEvery = 10 * time.Minute
-
 // sweep removes the telemetry of deleted organizations, and rows that are old. One process does it for all.
 func (a *App) sweep(ctx context.Context, shard *work.Shard) {
 	cfg := purge.Config{Tombstones: a.store, Telemetry: a.warehouse, Logger: a.log}
@@ -73,18 +69,5 @@ func (a *App) sweep(ctx context.Context, shard *work.Shard) {
 	}
 	p := purge.Start(cfg)
 	defer p.Close()
-	work.Due(ctx, shard, nil, sweepEvery, func(ctx context.Context) (time.Time, error) {
-		_, err := a.store.PurgeIdempotencyKeys(ctx)
-		swept, failed := a.store.SweepDeliveries(ctx, time.Now().Add(-limits.DeliveryRetention), limits.DeliverySweep)
-		aside := a.store.SweepAlertChecks(ctx, time.Now().Add(-limits.AlertCheckRetention))
-		old := errors.Join(
-			a.store.SweepIntegrations(ctx, time.Now().Add(-limits.WebhookRetention)),
-			a.store.SweepPlatformEvents(ctx, time.Now().Add(-limits.PlatformEvents)),
-		)
-		next := time.Now().Add(sweepEvery)
-		if swept == limits.DeliverySweep {
-			next = time.Now() // there may be more
-		}
-		return next, errors.Join(err, failed, aside, old)
-	})
+	work.Due(ctx, shard, nil, purge.OldEvery, func(ctx context.Context) (time.Time, error) { return purge.Old(ctx, a.store) })
 }

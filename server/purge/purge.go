@@ -1,4 +1,4 @@
-// Package purge removes the telemetry of organizations that were deleted.
+// Package purge removes the telemetry of organizations that were deleted, and rows of the database that are old.
 package purge
 
 import (
