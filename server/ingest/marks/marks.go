@@ -1,4 +1,4 @@
-// Package marks records how far the telemetry of a node is stored, for alert rules that wait for it, and counts the nodes that take requests.
+// Package marks records how far the telemetry of a node is stored, for rules that wait for it, and counts the nodes that take requests.
 package marks
 
 import (

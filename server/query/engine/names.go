@@ -24,10 +24,10 @@ const (
 // have. It checks only queries without values, because a name with values exists.
 func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query.Request, answers []queryAnswer) []string {
 	var out []string
-	for i := range answers {
+	for i, answer := range answers {
 		q := &r.Queries[i].Spec
 		for _, asked := range asksFor(q.Source, q.Filter) {
-			if len(asked.values) == 1 && !answers[i].silent() {
+			if len(asked.values) == 1 && !answer.silent() {
 				continue
 			}
 			known, err := e.names(ctx, org, asked.kind, r.Window)
