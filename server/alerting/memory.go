@@ -124,7 +124,7 @@ func countsThings(r *store.AlertRule) bool {
 	}, d.Aggregation)
 }
 
-// scopeOf identifies what a rule looks at. When it changes, the open incidents are those of another question, and are resolved.
+// scopeOf identifies what a rule looks at. When it changes, the open incidents belong to another question, and are resolved.
 func scopeOf(r *store.AlertRule) string {
 	return digest(r.SignalType, r.GroupBy, len(r.ServiceNames) > 0, r.Environments, r.QueryBuilderDraft, r.RawQuerySQL,
 		r.RawQueryReducer, r.Burn, r.Baseline)

@@ -119,7 +119,7 @@ func (i *incident) bound() {
 		if y.score < min(strongest/10, minorScore) {
 			continue
 		}
-		// Only what is nearly as clear begins the incident ahead of the clearest change, or a resource that fills slowly.
+		// Only a change that is nearly as clear, or a resource that fills slowly, begins the incident ahead of the clearest change.
 		fills := y.kind == resource && y.service == i.service
 		if !fills && y.score < strongest/10 && y.from.Before(clearest.from.Add(-sameTime)) {
 			continue

@@ -21,8 +21,8 @@ const together = 12 * time.Minute
 // cluster is the changes that belong together.
 type cluster struct {
 	symptoms []symptom
-	// calls are the pairs of caller and called service. messages are those of them in which the caller only sends messages, and does not
-	// wait for what becomes of them.
+	// calls are the pairs of caller and called service. messages are the pairs in which the caller only sends messages, and does
+	// not wait for the result.
 	calls, messages map[[2]string]bool
 	// root is the service of the cause if that was found with the cluster.
 	root string

@@ -200,7 +200,7 @@ func (s *search) services(rows []reads.ChangeSeriesRow) {
 			s.add(c, y)
 		}
 		var slow []changes.Change
-		for _, figure := range []int{6, 4, 5} { // the 95th percentile first; the others see what is slow below it
+		for _, figure := range []int{6, 4, 5} { // the 95th percentile first; the others see slowness below it
 			x := s.column(r, figure, math.NaN())
 			for i := range x {
 				if x[i] /= 1e6; n[i] < 3 { // of one or two spans there is no quantile

@@ -29,7 +29,7 @@ type Event struct {
 	// PictureURL is the address of a picture of a chart, for chats; empty without one.
 	PictureURL string
 	SentAt     time.Time
-	// Template is that of the rule; nil for the built-in text.
+	// Template is the template of the rule; nil for the built-in text.
 	Template *Template
 	// Issues are set in a message about error issues: one, or those that a digest names. Of Rule, only the severity counts then, and of
 	// Incident the key. IssueCount is the number of issues of a digest.

@@ -158,7 +158,7 @@ const (
 	DeploymentReady    = "ready"
 	DeploymentError    = "error"
 	DeploymentCanceled = "canceled"
-	// DeploymentRemoved is that of a deployment that another one has replaced.
+	// DeploymentRemoved is the state of a deployment that another one has replaced.
 	DeploymentRemoved = "removed"
 	DeploymentUnknown = "unknown"
 )

@@ -157,7 +157,7 @@ func (s *Store) syncHostingDeployments(
 		}
 		row := stored[d.ExternalID]
 		if row != nil && d.ReadyAt == nil {
-			d.ReadyAt = row.ReadyAt // what was seen once
+			d.ReadyAt = row.ReadyAt // a time that was seen once stays
 		}
 		var was HostingDeployment
 		if row != nil {

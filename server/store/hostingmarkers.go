@@ -110,7 +110,7 @@ type Deployed struct {
 
 // DeploymentsOf returns the deployments of a service, until a time, by the projects that have it; services of several projects may have one
 // name. The environment is that of the telemetry; empty is taken for production. A project whose last deployment names no commit is left
-// out: what ran is not known.
+// out: its code is not known.
 func (s *Store) DeploymentsOf(ctx context.Context, org principal.OrgID, service, environment string, at time.Time) ([]Deployed, error) {
 	rows, err := s.read.HostingDeployment.Query().Where(
 		hostingdeployment.OrgID(string(org)), hostingdeployment.StartedAtLTE(utc(at)),

@@ -118,7 +118,7 @@ func (s *Store) ListIntegrations(ctx context.Context, org principal.OrgID) ([]In
 	return collect("list integrations", toIntegrationConnection, rows, err)
 }
 
-// EditIntegration calls change with the newest settings of a connected account and stores what it makes of them.
+// EditIntegration calls change with the newest settings of a connected account and stores the result.
 func (s *Store) EditIntegration(ctx context.Context, org principal.OrgID, id uuid.UUID, change func(*IntegrationConnection) error) (
 	c IntegrationConnection, err error,
 ) {

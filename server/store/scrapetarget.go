@@ -187,7 +187,7 @@ func (s *Store) FailingScrapeTargets(ctx context.Context, org principal.OrgID, b
 	return collect("list failing scrape targets", toScrapeTarget, rows, err)
 }
 
-// EditScrapeTarget calls change with the newest state of a target and stores what it makes of it. The target stays locked meanwhile. An
+// EditScrapeTarget calls change with the newest state of a target and stores the result. The target stays locked meanwhile. An
 // error of change ends the edit, and the returned error wraps it. It returns ErrInvalid if the result breaks a rule, or an integration owns
 // the target. It returns ErrConflict if the name is taken.
 func (s *Store) EditScrapeTarget(

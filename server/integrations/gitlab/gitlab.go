@@ -2,7 +2,7 @@
 // reporter, through an OAuth application. Access tokens last two hours and are renewed by the engine.
 //
 // The client is our own. The official library reads every answer to its end, whatever its size, waits by itself where a limit is near, and
-// leaves out what the status 404 says. It drives the stand-in in tests.
+// leaves out the meaning of the status 404. It drives the stand-in in tests.
 package gitlab
 
 import (

@@ -16,7 +16,7 @@ const EntrySpans = "entry spans, or all spans of a service that has no entry spa
 // Weighted says which spans the figures of an answer count, and that they are corrected for sampling.
 func Weighted(spans string) Pair { return Labeled("Counted", spans+", weighted by sampling") }
 
-// Estimated is what Weighted says, with quantiles from digests.
+// Estimated is Weighted for figures with quantiles from digests.
 func Estimated(spans string) Pair {
 	return Labeled("Counted", spans+", weighted by sampling; percentiles ≈, within 2 % of ranks and one value beside them")
 }
