@@ -9,7 +9,7 @@ import (
 	"github.com/svc-observability/svc/ent/errorissue"
 )
 
-// updateIssue writes the changed columns of an issue. An issue has many columns and indexes, and most changes are occurrences, which touch few.
+// updateIssue writes the changed columns of an issue. An issue has many columns and indexes; most changes touch few of them.
 func updateIssue(ctx context.Context, tx *ent.Tx, was, is *ErrorIssue) error {
 	u := tx.ErrorIssue.Update().Where(errorissue.ID(is.ID), errorissue.OrgID(string(is.Org))).SetUpdatedAt(utc(is.UpdatedAt))
 	write(was.ExceptionType, is.ExceptionType, u.SetExceptionType)
