@@ -69,25 +69,25 @@ func next(sql string, at int) (Kind, int, *Refusal) {
 	case strings.HasPrefix(rest, "/*"):
 		end := strings.Index(rest[2:], "*/")
 		if end < 0 {
-			return 0, 0, refuse(Syntax, "A comment that begins at %s is never closed.", place(sql, at))
+			return 0, 0, refuse(Syntax, "A comment that begins at %s is never closed.", position(sql, at))
 		}
 		return Space, end + 4, nil
 	case c == '\'':
 		n, ok := quotedLength(rest)
 		if !ok {
-			return 0, 0, refuse(Syntax, "A text that begins at %s is never closed.", place(sql, at))
+			return 0, 0, refuse(Syntax, "A text that begins at %s is never closed.", position(sql, at))
 		}
 		return Text, n, nil
 	case c == '"' || c == '`':
 		n, ok := quotedLength(rest)
 		switch {
 		case !ok:
-			return 0, 0, refuse(Syntax, "A quoted name that begins at %s is never closed.", place(sql, at))
+			return 0, 0, refuse(Syntax, "A quoted name that begins at %s is never closed.", position(sql, at))
 		case n-2 > maxQuoted:
-			return 0, 0, refuse(ResourceLimit, "A quoted name at %s is longer than %d bytes.", place(sql, at), maxQuoted)
+			return 0, 0, refuse(ResourceLimit, "A quoted name at %s is longer than %d bytes.", position(sql, at), maxQuoted)
 		case strings.ContainsFunc(rest[:n], func(r rune) bool { return r < ' ' || r == '\\' || r == 0x7f }):
 			// The engine prints names without escaping, and one node of the tree on each line.
-			return 0, 0, refuse(Syntax, "A quoted name at %s holds a control character or a backslash.", place(sql, at))
+			return 0, 0, refuse(Syntax, "A quoted name at %s holds a control character or a backslash.", position(sql, at))
 		}
 		return Quoted, n, nil
 	case c == '$':
@@ -96,7 +96,7 @@ func next(sql string, at int) (Kind, int, *Refusal) {
 			n++
 		}
 		if n < len(rest) && rest[n] == '$' {
-			return 0, 0, refuse(DisallowedStatement, "The statement has text between $ signs at %s; use single quotes.", place(sql, at))
+			return 0, 0, refuse(DisallowedStatement, "The statement has text between $ signs at %s; use single quotes.", position(sql, at))
 		}
 		return Dollar, n, nil
 	case isNameByte(c):
@@ -105,16 +105,16 @@ func next(sql string, at int) (Kind, int, *Refusal) {
 			n++
 		}
 		if n < len(rest) && rest[n] == '$' {
-			return 0, 0, refuse(Syntax, "The statement has a $ within a name at %s.", place(sql, at+n))
+			return 0, 0, refuse(Syntax, "The statement has a $ within a name at %s.", position(sql, at+n))
 		}
 		return Word, n, nil
 	case c >= 0x80:
 		r, _ := utf8.DecodeRuneInString(rest)
-		return 0, 0, refuse(Syntax, "The character %q (%U) at %s is only allowed within quotes and comments.", r, r, place(sql, at))
+		return 0, 0, refuse(Syntax, "The character %q (%U) at %s is only allowed within quotes and comments.", r, r, position(sql, at))
 	case c < ' ' || c == 0x7f:
-		return 0, 0, refuse(Syntax, "The statement has a control character at %s.", place(sql, at))
+		return 0, 0, refuse(Syntax, "The statement has a control character at %s.", position(sql, at))
 	case c == '\\':
-		return 0, 0, refuse(Syntax, "The statement has a backslash outside of quotes at %s.", place(sql, at))
+		return 0, 0, refuse(Syntax, "The statement has a backslash outside of quotes at %s.", position(sql, at))
 	}
 	return Symbol, 1, nil
 }

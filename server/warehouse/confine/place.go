@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// place describes an offset of a statement for people.
-func place(sql string, at int) string {
+// position describes an offset of a statement for people.
+func position(sql string, at int) string {
 	before := sql[:min(max(at, 0), len(sql))]
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
@@ -28,7 +28,7 @@ func SyntaxError(sql string, at int) *Refusal {
 		rest = string(r[:40]) + "…"
 	}
 	if strings.TrimSpace(rest) == "" {
-		return refuse(Syntax, "The statement cannot be parsed: something is missing at %s.", place(sql, at))
+		return refuse(Syntax, "The statement cannot be parsed: something is missing at %s.", position(sql, at))
 	}
-	return refuse(Syntax, "The statement cannot be parsed at %s: `%s`", place(sql, at), rest)
+	return refuse(Syntax, "The statement cannot be parsed at %s: `%s`", position(sql, at), rest)
 }

@@ -60,7 +60,7 @@ func (g *Guard) Prepare(sql string) (*Prepared, *Refusal) {
 	}
 	for i, t := range code {
 		if t.Is(";") {
-			return nil, refuse(MultipleStatements, "Only one statement is allowed; a semicolon at %s ends the first.", place(sql, t.At))
+			return nil, refuse(MultipleStatements, "Only one statement is allowed; a semicolon at %s ends the first.", position(sql, t.At))
 		}
 		if r := g.word(p, code, i); r != nil {
 			return nil, r
@@ -87,7 +87,7 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 	}
 	switch {
 	case t.Kind == Dollar:
-		return refuse(DisallowedStatement, "%s at %s is not a known macro or variable.", quote(t.Text), place(p.SQL, t.At))
+		return refuse(DisallowedStatement, "%s at %s is not a known macro or variable.", quote(t.Text), position(p.SQL, t.At))
 	case t.Kind != Word && t.Kind != Quoted:
 		return nil
 	case definesTable(code, i):
@@ -104,7 +104,7 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 		return refuse(
 			DisallowedStatement,
 			"WITH TOTALS at %s is not allowed: a result cannot hold its row of totals. Use WITH ROLLUP: its total is the row with empty groups.",
-			place(p.SQL, t.At),
+			position(p.SQL, t.At),
 		)
 	}
 	word := strings.ToUpper(t.Text)
@@ -123,7 +123,7 @@ func (g *Guard) word(p *Prepared, code []Token, i int) *Refusal {
 		return nil // a function or a column with that name
 	case n.Kind == Word || n.Kind == Quoted || n.Kind == Text:
 		return refuse(DisallowedStatement, "%s at %s is not allowed: a statement may only read, with the settings of the server.", word,
-			place(p.SQL, t.At))
+			position(p.SQL, t.At))
 	}
 	return nil
 }
