@@ -205,7 +205,7 @@ func source() []Limit {
 		lasts("RepositoryBusy", RepositoryBusy, "Without a delivery, a repository in which something happened within a day is read every %s."),
 		lasts("RepositoryQuiet", RepositoryQuiet, "One in which something happened of late is read every %s."),
 		lasts("RepositoryIdle", RepositoryIdle, "Any other one is read every %s."),
-		lasts("RepositoryRecent", RepositoryRecent, "The first look at a repository goes %s back; what happened in that time happened of late."),
+		lasts("RepositoryRecent", RepositoryRecent, "The first look at a repository goes %s back; events in that time count as recent."),
 		count("RepositoryUnread", RepositoryUnread,
 			"If a host does not return the commits of a pull request in %s looks, svc goes on without them."),
 		count("RepositoryPulls", RepositoryPulls, "A look reads at most %s changed pull requests of a repository; the next one goes on there."),

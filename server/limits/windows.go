@@ -86,7 +86,7 @@ func windows() []Limit {
 		lasts("ReleaseWindow", ReleaseWindow, "A search of releases reads a window of at most %s."),
 		lasts("TimeseriesWindow", TimeseriesWindow, "A chart spans at most %s."),
 		lasts("BreakdownWindow", BreakdownWindow, "A breakdown reads a window of at most %s."),
-		lasts("UnfilteredBreakdownWindow", UnfilteredBreakdownWindow, "A breakdown of more than %s needs a filter that narrows what is read."),
+		lasts("UnfilteredBreakdownWindow", UnfilteredBreakdownWindow, "A breakdown of more than %s needs a filter that narrows the read."),
 		lasts("ActivityWindow", ActivityWindow, "Sessions, product events, funnels and paths are read over at most %s."),
 		lasts("AgentSessionWindow", AgentSessionWindow, "One agent session is read over at most %s."),
 		lasts("ErrorWindow", ErrorWindow, "Errors are read over at most %s."),
