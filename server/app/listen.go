@@ -86,7 +86,7 @@ func reachable(addr net.Addr) string {
 // serve starts to answer on every port. It sends the first failure of a listener to failed. Package framing guards the ports that speak
 // HTTP/1.
 func (a *App) serve(failed chan<- error) {
-	for _, s := range []*http.Server{a.api, a.ingest, a.otlp} {
+	for _, s := range []*http.Server{a.ingest, a.otlp} {
 		if s != nil {
 			s.ConnState = port.NoteState
 		}

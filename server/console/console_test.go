@@ -39,9 +39,15 @@ func TestEmpty(t *testing.T) {
 	s := consoletest.New(t, func(string, proto.Message) (proto.Message, error) {
 		return &svcv2.SearchLogsResponse{Object: "list"}, nil
 	})
-	for format, want := range map[string]string{
-		"table": "", "jsonl": "", "json": "{\n  \"object\": \"list\",\n  \"data\": [],\n  \"has_more\": false,\n  \"next_cursor\": null\n}\n",
-	} {
+	const page = `{
+  "object": "list",
+  "data": [],
+  "has_more": false,
+  "next_cursor": null,
+  "warnings": []
+}
+`
+	for format, want := range map[string]string{"table": "", "jsonl": "", "json": page} {
 		stdout, stderr, err := run(t.Context(), t, s, "logs", console.Query{}, console.Output{Format: format})
 		if err != nil || stdout != want || format == "table" && !strings.Contains(stderr, "no log record matches") {
 			t.Errorf("%s: %q %q %v", format, stdout, stderr, err)

@@ -64,7 +64,7 @@ func (q *Query) lookUp(ctx context.Context, c *Command, n lookup, start, end tim
 	if err == nil && warning == "" {
 		return "", nil
 	}
-	if err == nil {
+	if err == nil && !q.Follow {
 		var later string
 		if later, err = q.warning(ctx, n, recent, q.Now); err == nil && later == "" {
 			return fmt.Sprintf("%s %s sent telemetry in the last %s, but not in this window: no rows means no data, not that all is well",
@@ -81,7 +81,7 @@ func (q *Query) lookUp(ctx context.Context, c *Command, n lookup, start, end tim
 		return fmt.Sprintf("%s %s is not known in the last %s, and older names were not looked up: %s",
 			n.flag, n.value, limits.Lasts(limits.BreakdownWindow), warning), nil
 	case n.flag == "environment" && !slices.Contains([]string{"traces", "logs"}, c.signal(q)):
-		return fmt.Sprintf("environment %s is not one of spans and log records, and others were not looked up: %s", n.value, warning), nil
+		return fmt.Sprintf("no span and no log record has environment %s; metrics and product events were not searched: %s", n.value, warning), nil
 	}
 	return "", &Failure{
 		err: fmt.Errorf("%s %s is not known", n.flag, n.value),

@@ -55,7 +55,7 @@ func TestUnknownNames(t *testing.T) {
 			_, messages, err := run(t.Context(), t, empty(0), path, console.Query{Options: options}, console.Output{Format: console.FormatTable})
 			var unknown *console.Failure
 			if path == "metrics" && options.Environment != "" { // metrics alone may have it
-				if err != nil || !strings.Contains(messages, "others were not looked up: "+warning) {
+				if err != nil || !strings.Contains(messages, "product events were not searched: "+warning) {
 					t.Errorf("svc metrics -e prod: %v, %q", err, messages)
 				}
 				continue

@@ -9,6 +9,7 @@ import (
 // documentFigures binds the figures of the documents to limits, as boundFigures does for the contract.
 var documentFigures = []struct{ figure, documents string }{
 	{limits.Lasts(limits.BridgeWait), "cli.md"},
+	{limits.Lasts(limits.BreakdownWindow), "cli.md"},
 	{limits.Size(64 << 20), "reliability.md"}, // the heap of a build: package source/pack
 	{limits.Lasts(limits.CompletionKept), "cli.md"},
 	{limits.Size(121 << 20), "cli.md"}, // measured
@@ -179,4 +180,13 @@ var documentFigures = []struct{ figure, documents string }{
 	{"100", "clients.md"},
 	{"10", "reliability.md"},
 	{"1 GiB", "reliability.md"},
+	// What was measured, with the command beside it.
+	{"5 GiB", "reliability.md"},
+	{"23 GiB", "reliability.md"},
+	{"37", "reliability.md"},
+	{"69", "reliability.md"},
+	{"463 MiB", "reliability.md"},
+	{"514 MiB", "reliability.md"},
+	{"686 MiB", "reliability.md"},
+	{"870 MiB", "reliability.md"},
 }

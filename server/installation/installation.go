@@ -22,7 +22,7 @@ import (
 // Lost is a part of an installation that was lost for good.
 type Lost string
 
-// The parts that Adopt replaces.
+// The parts that app.Adopt replaces.
 const (
 	LostSecretKey Lost = "secret-key"
 	LostDatabase  Lost = "database"

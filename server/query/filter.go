@@ -125,6 +125,21 @@ func (f Filter) matches(yield func(*Match) bool) bool {
 	return f.Not == nil || f.Not.matches(yield)
 }
 
+// Required is the part of the filter that every row must meet by itself: conditions that no OR and no NOT makes optional.
+func (f Filter) Required() Filter {
+	if f.Match != nil {
+		if _, negated := f.Match.Op.opposite(); negated {
+			return Filter{}
+		}
+		return f
+	}
+	var all []Filter
+	for _, child := range f.All {
+		all = append(all, child.Required())
+	}
+	return And(all...)
+}
+
 // narrows reports whether every row that passes meets a condition for which known is true.
 func (f Filter) narrows(known func(*Match) bool) bool {
 	switch {

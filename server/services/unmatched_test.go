@@ -22,7 +22,8 @@ import (
 )
 
 // TestUnmatched searches for names that the window does not have. An empty first page says so, with the nearest names. Other pages have no
-// warnings: those with data, those of a filter whose names all exist, and those after a cursor. Names of another organization stay unknown.
+// warnings: those with data, and those of a filter whose names all exist or are below
+// OR or NOT. Names of another organization stay unknown.
 func TestUnmatched(t *testing.T) {
 	w := warehousetest.Shared(t)
 	at := warehousetest.Noon()
@@ -47,22 +48,22 @@ func TestUnmatched(t *testing.T) {
 	ofTraces, ofLogs, ofErrors := traces.New(w, e), logs.New(w, e), errorevents.New(w, e, nil, time.Now)
 	ctx := warehousetest.As(t.Context(), "org_unmatched")
 	start, end := timestamppb.New(at.Add(-time.Hour)), timestamppb.New(at.Add(time.Hour))
-	search := map[string]func(where string, cursor *string) ([]string, error){
-		"traces": func(where string, cursor *string) ([]string, error) {
-			res, err := ofTraces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Where: &where, Cursor: cursor})
+	search := map[string]func(where string) ([]string, error){
+		"traces": func(where string) ([]string, error) {
+			res, err := ofTraces.SearchTraces(ctx, &svcv2.SearchTracesRequest{StartTime: start, EndTime: end, Where: &where})
 			return res.GetWarnings(), err
 		},
-		"spans": func(where string, cursor *string) ([]string, error) {
-			res, err := ofTraces.SearchSpans(ctx, &svcv2.SearchSpansRequest{StartTime: start, EndTime: end, Where: &where, Cursor: cursor})
+		"spans": func(where string) ([]string, error) {
+			res, err := ofTraces.SearchSpans(ctx, &svcv2.SearchSpansRequest{StartTime: start, EndTime: end, Where: &where})
 			return res.GetWarnings(), err
 		},
-		"logs": func(where string, cursor *string) ([]string, error) {
-			res, err := ofLogs.SearchLogs(ctx, &svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Where: &where, Cursor: cursor})
+		"logs": func(where string) ([]string, error) {
+			res, err := ofLogs.SearchLogs(ctx, &svcv2.SearchLogsRequest{StartTime: start, EndTime: end, Where: &where})
 			return res.GetWarnings(), err
 		},
-		"error events": func(where string, cursor *string) ([]string, error) {
+		"error events": func(where string) ([]string, error) {
 			res, err := ofErrors.SearchErrorEvents(ctx,
-				&svcv2.SearchErrorEventsRequest{StartTime: start, EndTime: end, Where: &where, Cursor: cursor})
+				&svcv2.SearchErrorEventsRequest{StartTime: start, EndTime: end, Where: &where})
 			return res.GetWarnings(), err
 		},
 	}
@@ -80,9 +81,11 @@ func TestUnmatched(t *testing.T) {
 			`deployment.environment = "prod"`: {`No environment "prod" was received in this window; the nearest name is "production". ` +
 				`The names in this window are production.`},
 			`attr.http.rout = "/pay"`:                                {`No ` + own + ` attribute "http.rout" was received in this window; the nearest name is "http.route".`},
+			`NOT service.name = "gone" AND severity = "ERROR"`:       nil,
+			`service.name = "gone" OR attr.gone = 1`:                 nil,
 			`attr.http.route = "/pay" AND service.name = "checkout"`: nil,
 		} {
-			got, err := find(where, nil)
+			got, err := find(where)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, where, err)
 			}

@@ -21,10 +21,18 @@ await browser.close();
 
 async function run(name) {
   const { default: walk, signsIn } = await import(`./walks/${name}.mjs`);
-  const parts = await open(browser, screenshots, input);
-  try {
+  let parts;
+  const take = async () => {
+    parts = await open(browser, screenshots, input);
     const home = signsIn ? undefined : await parts.signIn();
     return parts.report((await walk({ ...parts, home }, input)) ?? {});
+  };
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the walk takes more than ten minutes')), 600_000);
+  });
+  try {
+    return await Promise.race([take(), late]);
   } catch (e) {
     const shown = [];
     for (const [i, page] of browser
@@ -35,8 +43,9 @@ async function run(name) {
       const text = await page.evaluate(() => document.body.innerText).catch((e) => e.message);
       shown.push(`page ${i} at ${page.url()} shows: ${text.replace(/\s+/g, ' ').slice(0, 1500)}`);
     }
-    return { ...parts.report({}), failure: [e.stack ?? String(e), ...shown].join('\n') };
+    return { ...parts?.report({}), failure: [e.stack ?? String(e), ...shown].join('\n') };
   } finally {
-    for (const context of browser.contexts()) await context.close();
+    clearTimeout(timer);
+    for (const context of browser.contexts()) await context.close().catch(() => {});
   }
 }

@@ -114,7 +114,7 @@ func (p *Pipeline) giveWay(c *cut) bool {
 	}
 	c.batch.Reset()
 	*c = cut{batch: c.batch}
-	p.handedOn()
+	// gathering stays: until the main cursor has read the records again, they are as old as it says.
 	return true
 }
 

@@ -102,7 +102,7 @@ type Config struct {
 	// Ledger may be nil.
 	Ledger Ledger
 	// A batch is inserted when it reaches MaxRows or MaxBytes, or MaxAge after its first record arrived. While Parallel batches are
-	// being inserted, it continues to grow, up to MaxBytes or twice MaxRows.
+	// being inserted, it continues to grow: up to MaxBytes, twice MaxRows, or the rows of two seconds if those are fewer.
 	MaxRows  int
 	MaxBytes int
 	MaxAge   time.Duration
@@ -110,7 +110,7 @@ type Config struct {
 	Parallel int
 	// MaxMemory bounds the attachments that wait to be added to a batch.
 	MaxMemory int64
-	// When the oldest record that the main cursor has not read is older than LaneAge, the owner with most of the unread bytes gets a
+	// When the oldest record that the main cursor has not handed on is older than LaneAge, the owner with most of the unread bytes gets a
 	// lane, if these are at least LaneBytes. At most MaxLanes are open. While a lane is open, a cut has about LaneRows, and fewer if
 	// the warehouse stores fewer in a second.
 	LaneAge   time.Duration

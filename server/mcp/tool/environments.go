@@ -18,7 +18,7 @@ func Weighted(spans string) Pair { return Labeled("Counted", spans+", weighted b
 
 // Estimated is Weighted for figures with quantiles from digests.
 func Estimated(spans string) Pair {
-	return Labeled("Counted", spans+", weighted by sampling; percentiles ≈, within 2 % of ranks and one value beside them")
+	return Labeled("Counted", spans+", weighted by sampling; percentiles ≈, within 2 % of ranks or the next value beside these")
 }
 
 // MixedNotes returns a note if the figures mix several environments. The note names the parameter with which a call chooses one

@@ -39,7 +39,11 @@ func (e *Engine) unknownKeys(ctx context.Context, org principal.OrgID, r *query.
 		if len(fields) == 0 {
 			continue
 		}
-		known, err := e.knownKeys(ctx, org, string(q.Source), r.Window)
+		known, cached, err := e.knownKeys(ctx, org, string(q.Source), r.Window, true)
+		isUnknown := func(f query.Field) bool { return unknownKey(q.Source, f, known) != "" }
+		if err == nil && cached && slices.ContainsFunc(fields, isUnknown) { // it may have come since
+			known, _, err = e.knownKeys(ctx, org, string(q.Source), r.Window, false)
+		}
 		if err != nil || len(known) == 0 || len(known) >= maxKnownKeys {
 			continue
 		}
@@ -69,27 +73,27 @@ func attributesOf(q *query.Spec) []query.Field {
 	return out
 }
 
-func (e *Engine) knownKeys(ctx context.Context, org principal.OrgID, signal string, w query.Window) ([]reads.AttributeKeyRow, error) {
+// knownKeys lists the keys of a window, from the cache as names does.
+func (e *Engine) knownKeys(
+	ctx context.Context, org principal.OrgID, signal string, w query.Window, mayCache bool,
+) (rows []reads.AttributeKeyRow, cached bool, err error) {
 	at := keysOf{org: org, signal: signal, start: w.Start.Unix() / 3600, end: w.End.Unix() / 3600}
-	if rows, ok := e.keys.Get(at); ok {
-		return rows, nil
+	if rows, cached = e.keys.Get(at); cached && mayCache {
+		return rows, true, nil
 	}
 	release, err := e.slots.Acquire(ctx, org)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer release()
-	rows, err := read.All[reads.AttributeKeyRow](
-		ctx,
-		e.warehouse,
-		org,
-		reads.ListAttributeKeys(reads.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}),
+	rows, err = read.All[reads.AttributeKeyRow](
+		ctx, e.warehouse, org, reads.ListAttributeKeys(reads.AttributeKeyList{Window: w, Signal: signal, Limit: maxKnownKeys}),
 	)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	e.keys.Put(at, rows, 1, keysFor)
-	return rows, nil
+	return rows, false, nil
 }
 
 // scopeOf is the scope under which the list of keys has a field.

@@ -127,7 +127,7 @@ func (e *Engine) unknownMetric(ctx context.Context, org principal.OrgID, w query
 	if at := e.MetricElsewhere(ctx, org, w, name, q.Filter.Service()); at != "" {
 		return text + ". " + at
 	}
-	known, err := e.names(ctx, org, reads.NamedMetric, w)
+	known, _, err := e.names(ctx, org, reads.NamedMetric, w, true)
 	near := nearest.Few(name, known, nearNames)
 	switch {
 	case err != nil || len(near) == 0 || slices.Contains(known, name): // another service or type sent it

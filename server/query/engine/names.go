@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/svc-observability/svc/server/nearest"
 	"github.com/svc-observability/svc/server/principal"
@@ -30,16 +31,15 @@ func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query
 			if len(asked.values) == 1 && !answer.silent() {
 				continue
 			}
-			known, err := e.names(ctx, org, asked.kind, r.Window)
+			known, cached, err := e.names(ctx, org, asked.kind, r.Window, true)
+			if err == nil && cached && len(asked.unknown(known)) > 0 { // it may have come since
+				known, _, err = e.names(ctx, org, asked.kind, r.Window, false)
+			}
 			if err != nil || len(known) >= maxKnownKeys {
 				continue // a warning less; the values themselves are right
 			}
-			for _, name := range asked.values {
-				lower := strings.ToLower(name)
-				if asked.part && slices.ContainsFunc(known, func(k string) bool { return strings.Contains(strings.ToLower(k), lower) }) {
-					continue
-				}
-				if w := Unknown(asked.kind, name, known); w != "" && !slices.Contains(out, w) {
+			for _, w := range asked.unknown(known) {
+				if !slices.Contains(out, w) {
 					out = append(out, w)
 				}
 			}
@@ -48,10 +48,16 @@ func (e *Engine) unknownNames(ctx context.Context, org principal.OrgID, r *query
 	return out
 }
 
+// unmatchedFor bounds the reads of Unmatched: the search has its answer, which must not wait for long.
+const unmatchedFor = 2 * time.Second
+
 // Unmatched explains why a filter found nothing in a window: a warning for each attribute, service, environment, operation and product
-// event that it asks for and nobody sent. It is a help for the reader, so a failure of its reads gives no warning instead of an error.
+// event that every row must have and nobody sent. It is a help for the reader, so a failure of its reads gives no warning instead of an
+// error.
 func (e *Engine) Unmatched(ctx context.Context, org principal.OrgID, w query.Window, s query.Source, f query.Filter) []string {
-	r := &query.Request{Window: w, Queries: []query.Query{{Spec: query.Spec{Source: s, Filter: f}}}}
+	ctx, cancel := context.WithTimeout(ctx, unmatchedFor)
+	defer cancel()
+	r := &query.Request{Window: w, Queries: []query.Query{{Spec: query.Spec{Source: s, Filter: f.Required()}}}}
 	return append(e.unknownKeys(ctx, org, r), e.unknownNames(ctx, org, r, make([]queryAnswer, 1))...)
 }
 
@@ -61,6 +67,21 @@ type asked struct {
 	values []string
 	// part is true when the name only has to contain the value.
 	part bool
+}
+
+// unknown returns a warning for each value that is not among the known names.
+func (a *asked) unknown(known []string) []string {
+	var out []string
+	for _, name := range a.values {
+		lower := strings.ToLower(name)
+		if a.part && slices.ContainsFunc(known, func(k string) bool { return strings.Contains(strings.ToLower(k), lower) }) {
+			continue
+		}
+		if w := Unknown(a.kind, name, known); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
 }
 
 // asksFor lists the names that a row must have to pass the filter.
@@ -92,30 +113,34 @@ func (a *queryAnswer) silent() bool {
 		!slices.ContainsFunc(a.groups, func(r query.GroupRow) bool { return !none(r.Value) })
 }
 
-func (e *Engine) names(ctx context.Context, org principal.OrgID, kind reads.Named, w query.Window) ([]string, error) {
+// names lists the names of a window. With mayCache, the list may come from the cache: it is then up to keysFor old, and of a window that
+// begins and ends in the same hours.
+func (e *Engine) names(
+	ctx context.Context, org principal.OrgID, kind reads.Named, w query.Window, mayCache bool,
+) (names []string, cached bool, err error) {
 	at := keysOf{org: org, signal: string(kind), start: w.Start.Unix() / 3600, end: w.End.Unix() / 3600}
-	if names, ok := e.named.Get(at); ok {
-		return names, nil
+	if names, cached = e.named.Get(at); cached && mayCache {
+		return names, true, nil
 	}
 	release, err := e.slots.Acquire(ctx, org)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer release()
 	rows, err := read.All[reads.NameRow](
 		ctx, e.warehouse, org, reads.Names(reads.NameList{Window: w, Kind: kind, Limit: maxKnownKeys, Rollups: e.rollups}),
 	)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	names := make([]string, len(rows))
+	names = make([]string, len(rows))
 	for i, row := range rows {
 		names[i] = row.Name
 	}
 	if len(names) > 0 { // an empty result is not cached: data may arrive at any moment
 		e.named.Put(at, names, 1, keysFor)
 	}
-	return names, nil
+	return names, false, nil
 }
 
 // UnknownEvents returns a warning for each product event that was not received in a window.

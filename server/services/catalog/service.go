@@ -1,10 +1,10 @@
 package catalog
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -43,11 +43,18 @@ func (s *Service) GetService(ctx context.Context, req *svcv2.GetServiceRequest) 
 
 // notFound is the error for a service without spans in the window. It names similar services.
 func (s *Service) notFound(ctx context.Context, org principal.OrgID, name string, w query.Window) error {
-	text := "No service with this name sent spans in the window."
-	if unknown, err := engine.UnknownService(ctx, s.warehouse, org, w, s.rollups, name); err == nil {
-		text = cmp.Or(unknown, text)
+	const exact = " The name must match exactly, with its letter case."
+	text := "No service with this name sent spans in the window." + exact
+	switch unknown, err := engine.UnknownService(ctx, s.warehouse, org, w, s.rollups, name); {
+	case err != nil: // the error is that of the service, even if similar names cannot be read
+	case strings.Contains(unknown, "nearest"):
+		text = unknown + exact
+	case unknown != "":
+		text = unknown
+	default:
+		text = fmt.Sprintf("Service %q sent no spans in the window, only other telemetry.", name)
 	}
-	return apierr.New(apierr.ServiceNotFound, text+" The name must match exactly, with its letter case.", apierr.Param("name"))
+	return apierr.New(apierr.ServiceNotFound, text, apierr.Param("name"))
 }
 
 // known distinguishes a service without data for an answer from a service that does not exist.

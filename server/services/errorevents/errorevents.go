@@ -80,16 +80,12 @@ func (s *Service) SearchErrorEvents(ctx context.Context, req *svcv2.SearchErrorE
 		res.Data = append(res.Data, toProto(row))
 	}
 	if len(res.Data) == 0 && req.Cursor == nil {
-		conditions, err := query.TraceFilter(&svcv2.TraceFilters{
+		named, err := query.TraceFilter(&svcv2.TraceFilters{
 			ServiceName: filters.ServiceName, DeploymentEnvironment: filters.DeploymentEnvironment,
 		})
-		if err != nil {
-			return nil, err
+		if err == nil { // this read takes longer names than a filter of spans
+			res.Warnings = s.engine.Unmatched(ctx, org, window, query.Traces, query.And(named, filters.Where))
 		}
-		if conditions, err = query.Narrowed(query.Traces, conditions, req.GetWhere(), apierr.ParameterInvalid); err != nil {
-			return nil, err
-		}
-		res.Warnings = s.engine.Unmatched(ctx, org, window, query.Traces, conditions)
 	}
 	return res, nil
 }
