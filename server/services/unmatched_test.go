@@ -80,10 +80,10 @@ func TestUnmatched(t *testing.T) {
 				`The names in this window are checkout.`},
 			`deployment.environment = "prod"`: {`No environment "prod" was received in this window; the nearest name is "production". ` +
 				`The names in this window are production.`},
-			`attr.http.rout = "/pay"`:                                {`No ` + own + ` attribute "http.rout" was received in this window; the nearest name is "http.route".`},
-			`NOT service.name = "gone" AND severity = "ERROR"`:       nil,
-			`service.name = "gone" OR attr.gone = 1`:                 nil,
-			`attr.http.route = "/pay" AND service.name = "checkout"`: nil,
+			`attr.http.rout = "/pay"`:                                  {`No ` + own + ` attribute "http.rout" was received in this window; the nearest name is "http.route".`},
+			`NOT service.name = "gone" AND attr.http.route = "/other"`: nil,
+			`service.name = "gone" OR attr.gone = 1`:                   nil,
+			`attr.http.route = "/pay" AND service.name = "checkout"`:   nil,
 		} {
 			got, err := find(where)
 			if err != nil {
