@@ -51,6 +51,8 @@ const (
 	RequestDepth = 64
 	// FormBody is for a form of a page.
 	FormBody = 64 << 10
+	// DatabaseAnswer is for a connection to PostgreSQL and for a statement of a request. It leaves time for the answer to the caller.
+	DatabaseAnswer = 4 * time.Second
 	// OAuthClients is how many registered clients are kept.
 	OAuthClients = 100_000
 
@@ -101,6 +103,7 @@ func requests() []Limit {
 		count("Problems", Problems, "An error lists at most %s problems of a body, and of a dashboard."),
 		count("RequestDepth", RequestDepth, "The objects and arrays of a request to the API are nested at most %s levels deep."),
 		size("FormBody", FormBody, "A form of a page is at most %s."),
+		lasts("DatabaseAnswer", DatabaseAnswer, "A request gets 503 when PostgreSQL does not answer one of its statements within %s."),
 		count("OAuthClients", OAuthClients, "An installation keeps at most %s registered OAuth clients."),
 		count("DefaultPage", DefaultPage, "A page of a list has %s items when a request does not say how many."),
 		count("LargestPage", LargestPage, "A page of a list has at most %s items."),

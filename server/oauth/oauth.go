@@ -140,8 +140,10 @@ func (s *Server) open(method string, h http.HandlerFunc) http.Handler {
 			header.Set("Access-Control-Max-Age", "86400")
 			w.WriteHeader(http.StatusNoContent)
 		case r.Method == method || method == http.MethodGet && r.Method == http.MethodHead:
+			ctx, cancel := context.WithTimeout(store.CallerWaits(r.Context()), limits.CallTime)
+			defer cancel()
 			r.Body = http.MaxBytesReader(w, r.Body, limits.OAuthBody)
-			h(w, r)
+			h(w, r.WithContext(ctx))
 		default:
 			header.Set("Allow", method+", OPTIONS")
 			fail(w, &Error{Status: http.StatusMethodNotAllowed, Code: "invalid_request", Description: "This endpoint takes " + method + " only."})

@@ -157,7 +157,7 @@ func (p *Pages) page(by methods) http.Handler {
 		}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), limits.CallTime)
+		ctx, cancel := context.WithTimeout(store.CallerWaits(r.Context()), limits.CallTime)
 		defer cancel()
 		r = r.WithContext(ctx)
 		protect(w.Header(), "")

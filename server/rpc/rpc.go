@@ -27,6 +27,7 @@ import (
 	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/requestid"
 	"github.com/svc-observability/svc/server/rpc/loopback"
+	"github.com/svc-observability/svc/server/store"
 )
 
 // Defaults of Config.
@@ -148,7 +149,7 @@ func (c *Chain) refuse(ctx context.Context, procedure string, peer connect.Peer,
 func (c *Chain) unary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (res connect.AnyResponse, err error) {
 		start, procedure := c.now(), req.Spec().Procedure
-		ctx, cancel := context.WithTimeout(ctx, c.timeout)
+		ctx, cancel := context.WithTimeout(store.CallerWaits(ctx), c.timeout)
 		defer cancel()
 		defer func() {
 			if r := recover(); r != nil {

@@ -20,8 +20,6 @@ const (
 	postgresIdle        = 8
 	postgresIdleTime    = 5 * time.Minute
 	postgresLifetime    = 30 * time.Minute
-	// postgresDialTimeout leaves time for the answer to a caller who gets 503 within 5 seconds.
-	postgresDialTimeout = 4 * time.Second
 )
 
 // errPostgresURL does not quote the URL, because the parsers' own errors can contain the password.
@@ -65,7 +63,7 @@ func postgresConfig(text string) (*pgx.ConnConfig, error) {
 		return nil, errPostgresURL
 	}
 	if cfg.ConnectTimeout == 0 {
-		cfg.ConnectTimeout = postgresDialTimeout
+		cfg.ConnectTimeout = limits.DatabaseAnswer
 	}
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "svc"

@@ -76,7 +76,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.write = ent.NewClient(ent.Driver(entsql.OpenDB(s.dialect, s.writeDB)))
+	if s.dialect == dialect.Postgres {
+		s.write = ent.NewClient(ent.Driver(newHurried(s.dialect, s.writeDB)))
+	} else {
+		s.write = ent.NewClient(ent.Driver(entsql.OpenDB(s.dialect, s.writeDB)))
+	}
 	s.read = s.write
 	if s.readDB != s.writeDB {
 		s.read = ent.NewClient(ent.Driver(entsql.OpenDB(s.dialect, s.readDB)))
