@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/svc-observability/svc/server/app"
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/warehouse/chdb"
 )
 
@@ -30,11 +30,10 @@ ClickHouse server of --warehouse-url. '-' reads the statement from standard inpu
 		RunE: func(cmd *cobra.Command, list []string) error {
 			statement := list[0]
 			if statement == "-" {
-				text, err := io.ReadAll(io.LimitReader(c.stdin, 1<<20))
-				if err != nil {
-					return fmt.Errorf("read the statement: %w", err)
+				var err error
+				if statement, err = c.readStdin(limits.RESTBody); err != nil {
+					return err
 				}
-				statement = string(text)
 			}
 			cfg, err := c.load(cmd)
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/svc-observability/svc/server/auth"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/installation"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -71,11 +72,11 @@ func (c *cli) givenPassword(fromStdin bool) (string, error) {
 	if !fromStdin {
 		return "", nil
 	}
-	text, err := io.ReadAll(io.LimitReader(c.stdin, 4096))
+	text, err := c.readStdin(limits.MaxPasswordBytes + int64(len("\r\n")))
 	if err != nil {
-		return "", fmt.Errorf("read the password: %w", err)
+		return "", err
 	}
-	password := strings.TrimRight(string(text), "\r\n")
+	password := strings.TrimRight(text, "\r\n")
 	if password == "" {
 		return "", &usageError{errors.New("--password-stdin: the standard input is empty")}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -96,11 +95,11 @@ func (c *cli) read(cmd *cobra.Command, model *console.Command, q *console.Query,
 		return err
 	}
 	if input := model.Input(q); input != nil {
-		text, err := io.ReadAll(io.LimitReader(c.stdin, limits.RESTBody))
+		text, err := c.readStdin(limits.RESTBody)
 		if err != nil {
-			return fmt.Errorf("read standard input: %w", err)
+			return err
 		}
-		*input = string(text)
+		*input = text
 	}
 	target, err := c.target(from)
 	if err != nil {
