@@ -94,6 +94,7 @@ func (p *param) shape(name string) error {
 //	of        a field of the contract, as QueryMetric.type. The parameter has its values, its bounds, or its longest length
 //	except    values of that field that the parameter does not have, with commas
 //	also      values that only the parameter has, with commas
+//	open      "true" when the values of that field are only usual ones: the description lists them, and any other text is possible
 //	case      "camel" when the values of that field are written as totalTokens instead of total_tokens
 //	shape     a name of shapes, as trace: text of a form that several tools take
 //	example   shown when a value is missing or wrong
@@ -214,6 +215,10 @@ func (p *param) contract(tag reflect.StructTag) error {
 		return nil
 	}
 	values := choicesOf(f)
+	if tag.Get("open") == "true" && len(values) > 0 {
+		p.description = strings.TrimSpace("Usually " + strings.Join(values, ", ") + ". " + p.description)
+		return nil
+	}
 	if longest := contract.Rules(f).GetString().GetMaxLen(); len(values) == 0 && longest > 0 {
 		p.description = strings.TrimSpace(p.description + " At most " + limits.Number(int64(longest)) + " characters.")
 		return nil

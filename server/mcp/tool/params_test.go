@@ -18,6 +18,7 @@ type tagged struct {
 	Samples int      `default:"10" of:"GetAgentToolErrorRequest.limit" clamp:""`
 	Seconds *float64 `of:"SearchProductEventFunnelRequest.window_seconds" range:"1.."`
 	Trace   *string  `doc:"At most {SearchWindow}." shape:"trace"`
+	Chart   *string  `of:"WidgetDisplay.chart_id" open:"true" doc:"Or another."`
 	JSON    *string
 }
 
@@ -44,6 +45,10 @@ func TestParametersComeFromTheContract(t *testing.T) {
 	}
 	if got := by["summary"].description; got != "The summary. At most 200 characters." {
 		t.Errorf("summary: %s", got)
+	}
+	if got := by["chart"]; len(got.enum) > 0 ||
+		got.description != "Usually query-builder-line, query-builder-area, query-builder-bar. Or another." {
+		t.Errorf("chart: %+v", got)
 	}
 	if got := by["trace"].description; got != "At most 7 days." {
 		t.Errorf("trace: %s", got)

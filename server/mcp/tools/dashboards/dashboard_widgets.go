@@ -203,7 +203,7 @@ type updateDashboardWidgetArgs struct {
 	WidgetJSON json.RawMessage `type:"object"`
 	PatchJSON  json.RawMessage `doc:"For example {\"display\":{\"title\":\"Errors\"}}." type:"object"`
 	Title      *string
-	ChartID    *string `doc:"query-builder-line, -area, -bar, …"`
+	ChartID    *string `of:"WidgetDisplay.chart_id" open:"true"`
 }
 
 func newUpdateDashboardWidget(s *tool.Clients) (*tool.Tool, error) {

@@ -123,7 +123,7 @@ func newReleaseErrorIssue(s *tool.Clients) (*tool.Tool, error) {
 
 type transitionArgs struct {
 	issueArgs
-	ToState        string  `doc:"todo, in_progress, in_review, done, cancelled, wontfix, triage." required:"true"`
+	ToState        string  `of:"TransitionErrorIssueRequest.to_state" except:"verifying,regressed" required:"true"`
 	Note           *string `doc:"For the history."`
 	SnoozeUntil    *string `doc:"With wontfix: back to triage then."`
 	FixedInVersion *string `doc:"With done: svc checks this version."`
@@ -174,7 +174,7 @@ type severityResult struct {
 
 type severityArgs struct {
 	issueArgs
-	Severity string `doc:"critical, high, medium, low, or none to clear it." required:"true"`
+	Severity string `doc:"none clears it." of:"SetErrorIssueSeverityRequest.severity" also:"none" required:"true"`
 	Note     *string
 }
 

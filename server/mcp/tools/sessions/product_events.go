@@ -193,7 +193,7 @@ type queryFunnelArgs struct {
 	StepsJSON      json.RawMessage `required:"true" example:"[{\"event_name\":\"added to cart\"},{\"event_name\":\"order placed\"}]"`
 	KeyBy          *string         `of:"SearchProductEventFunnelRequest.key_by"`
 	WindowSeconds  float64         `doc:"Most seconds from the first step to the last." default:"{DefaultFunnelWindow}" of:"SearchProductEventFunnelRequest.window_seconds" range:"1.."`
-	BreakdownBy    *string         `doc:"country, host, referrer_host, utm_source, utm_medium, utm_campaign, or attribute:KEY of the first step."`
+	BreakdownBy    *string         `of:"SearchProductEventFunnelRequest.breakdown_by" open:"true" doc:"Or attribute:KEY of the first step."`
 	BreakdownLimit int             `default:"{DefaultFunnelBreakdown}" of:"SearchProductEventFunnelRequest.breakdown_limit" clamp:""`
 	weekWindow
 	visits
