@@ -291,6 +291,7 @@ func runMatrix(t *testing.T, x *matrix, db breakable) {
 				{"unknown fields", true, o.unknownFields},
 				{"bad bodies", true, o.badBodies},
 				{"wrong types", m.HTTP.BodyField != "", o.wrongTypes},
+				{"each field", m.HTTP.Method == http.MethodPatch, o.eachField},
 				{"missing fields", len(o.spec.required) > 0, o.missingFields},
 				{"http", true, o.http},
 			} {

@@ -217,7 +217,7 @@ func TestSuspectCommits(t *testing.T) {
 		}
 	}
 
-	// An error of a service that never ran before: the commits of two weeks, said to be assumed.
+	// The service of this error never ran before, so no release is known. The commits of two weeks are suspects, marked as assumed.
 	b.throw("young", resourceText("vcs.ref.head.revision", head), stackIn("/srv"))
 	list = issuesOf(t, b.rest, "young", func(l []map[string]any) bool { return len(l) == 1 && l[0]["occurrence_count"] != 0.0 })
 	eventually(t, "the assumed suspects are found", func() bool {
