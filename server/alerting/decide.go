@@ -27,35 +27,35 @@ func (s *Shard) decide(
 		asked[r] = i
 	}
 	for _, r := range m.list {
-		t := &turn{org: org, rule: r, told: map[string]bool{}, changed: map[string]*incidentChange{}}
-		t.begin(commit.Through)
+		e := &evaluation{org: org, rule: r, told: map[string]bool{}, changed: map[string]*incidentChange{}}
+		e.begin(commit.Through)
 		if i, ok := asked[r]; ok {
-			if err := t.run(asks[i].Minutes, &figures[i]); err != nil {
+			if err := e.run(asks[i].Minutes, &figures[i]); err != nil {
 				return err
 			}
 		}
-		result, err := t.result()
+		result, err := e.result()
 		if err != nil {
 			return err
 		}
 		if i, ok := asked[r]; ok && !outage {
-			t.report(&result, &figures[i], asks[i].Minutes)
+			e.report(&result, &figures[i], asks[i].Minutes)
 		}
-		if notices := t.notices(); len(notices) > 0 {
+		if notices := e.notices(); len(notices) > 0 {
 			if result.Deliveries, err = s.cfg.Messages(ctx, org, notices); err != nil {
 				return err
 			}
 			for _, n := range notices {
 				tellIncident(n)
 			}
-			t.copyIncidents(&result)
+			e.copyIncidents(&result)
 		}
-		result.Issues = s.issues(t, limits.AlertIssues-made)
+		result.Issues = s.issues(e, limits.AlertIssues-made)
 		made += len(result.Issues)
 		if len(result.States)+len(result.Opened)+len(result.Updated) > 0 || result.SetError {
 			commit.Rules = append(commit.Rules, result)
 		}
-		for _, c := range t.checks {
+		for _, c := range e.checks {
 			checks[c.At] = append(checks[c.At], c)
 		}
 	}
@@ -69,8 +69,8 @@ func (s *Shard) decide(
 	return nil
 }
 
-// turn is the evaluation of one rule.
-type turn struct {
+// evaluation evaluates one rule, at each minute that is due.
+type evaluation struct {
 	org  principal.OrgID
 	rule *ruleMemory
 	// told says, for each group with an incident at the beginning, whether its trigger had been told.
@@ -80,7 +80,7 @@ type turn struct {
 	checks  []Check
 }
 
-// incidentChange is an incident that this turn opened or changed.
+// incidentChange is an incident that this evaluation opened or changed.
 type incidentChange struct {
 	group    string
 	incident *store.AlertIncident
@@ -100,45 +100,45 @@ type opening struct {
 }
 
 // begin ends the groups that the rule does not look at any more.
-func (t *turn) begin(at time.Time) {
-	for _, key := range slices.Sorted(maps.Keys(t.rule.groups)) {
-		g := t.rule.groups[key]
-		t.told[key] = g.Told
-		if g.Condition != t.rule.threshold {
-			g.Condition, g.Breaches, g.Healthy = t.rule.threshold, 0, 0
+func (e *evaluation) begin(at time.Time) {
+	for _, key := range slices.Sorted(maps.Keys(e.rule.groups)) {
+		g := e.rule.groups[key]
+		e.told[key] = g.Told
+		if g.Condition != e.rule.threshold {
+			g.Condition, g.Breaches, g.Healthy = e.rule.threshold, 0, 0
 		}
-		reason, ok := t.rule.covers(key, g)
+		reason, ok := e.rule.covers(key, g)
 		if ok {
 			continue
 		}
 		var d Decision
 		g.State, d = End(g.State, reason)
-		g.Scope = t.rule.scope
-		t.follow(key, g, d, Input{}, at)
+		g.Scope = e.rule.scope
+		e.follow(key, g, d, Input{}, at)
 	}
 }
 
 // run steps through the minutes.
-func (t *turn) run(minutes []time.Time, f *Figures) error {
+func (e *evaluation) run(minutes []time.Time, f *Figures) error {
 	for i, at := range minutes {
 		var inputs map[string]Input
 		if f.Err == nil {
 			inputs = f.Groups[i]
 		}
-		for _, key := range t.keys(inputs) {
+		for _, key := range e.keys(inputs) {
 			in, present := inputs[key]
 			in.Present = in.Present && present
 			in.Failed = in.Failed || f.Err != nil
-			g := t.rule.groups[key]
+			g := e.rule.groups[key]
 			if g == nil {
-				g = &group{Scope: t.rule.scope, Condition: t.rule.threshold}
-				t.rule.groups[key] = g
+				g = &group{Scope: e.rule.scope, Condition: e.rule.threshold}
+				e.rule.groups[key] = g
 			}
 			var d Decision
-			g.State, d = Step(&t.rule.condition, g.State, in, at)
-			incident := t.follow(key, g, d, in, at)
-			t.check(key, g, d, in, at, incident, f)
-			if Forgotten(&t.rule.AlertRule, key, g.State, in, at) {
+			g.State, d = Step(&e.rule.condition, g.State, in, at)
+			incident := e.follow(key, g, d, in, at)
+			e.check(key, g, d, in, at, incident, f)
+			if Forgotten(&e.rule.AlertRule, key, g.State, in, at) {
 				g.State = State{}
 			}
 		}
@@ -147,14 +147,14 @@ func (t *turn) run(minutes []time.Time, f *Figures) error {
 }
 
 // keys are the groups to evaluate.
-func (t *turn) keys(inputs map[string]Input) []string {
+func (e *evaluation) keys(inputs map[string]Input) []string {
 	states := map[string]State{}
-	for key, g := range t.rule.groups {
-		if _, covered := t.rule.covers(key, g); covered {
+	for key, g := range e.rule.groups {
+		if _, covered := e.rule.covers(key, g); covered {
 			states[key] = g.State
 		}
 	}
-	return GroupsOf(&t.rule.AlertRule, inputs, states)
+	return GroupsOf(&e.rule.AlertRule, inputs, states)
 }
 
 // named are the groups that a rule has whatever the data is.
@@ -196,19 +196,19 @@ func Forgotten(r *store.AlertRule, key string, s State, in Input, at time.Time) 
 }
 
 // follow applies a decision to the incident of the group, and returns that incident.
-func (t *turn) follow(key string, g *group, d Decision, in Input, at time.Time) *store.AlertIncident {
+func (e *evaluation) follow(key string, g *group, d Decision, in Input, at time.Time) *store.AlertIncident {
 	switch {
 	case d.Transition == Opened:
-		g.incident = t.open(key, d, in, at)
+		g.incident = e.open(key, d, in, at)
 		c := &incidentChange{group: key, incident: g.incident, opened: true, opening: opening{d.Value, in.Samples}}
-		t.changed[key], t.order = c, append(t.order, c)
+		e.changed[key], e.order = c, append(e.order, c)
 	case g.incident == nil:
 		return nil
 	}
-	c := t.changed[key]
+	c := e.changed[key]
 	if c == nil {
-		c = &incidentChange{group: key, incident: g.incident, wasTold: t.told[key]}
-		t.changed[key], t.order = c, append(t.order, c)
+		c = &incidentChange{group: key, incident: g.incident, wasTold: e.told[key]}
+		e.changed[key], e.order = c, append(e.order, c)
 	}
 	i := g.incident
 	if d.Status == Breached {
@@ -234,29 +234,29 @@ func (t *turn) follow(key string, g *group, d Decision, in Input, at time.Time) 
 		}
 		g.incident = nil
 		// A later incident of the same group is another one.
-		delete(t.changed, key)
+		delete(e.changed, key)
 	}
 	return i
 }
 
 // open makes an incident with the rule as it is now.
-func (t *turn) open(key string, d Decision, in Input, at time.Time) *store.AlertIncident {
-	r := &t.rule.AlertRule
+func (e *evaluation) open(key string, d Decision, in Input, at time.Time) *store.AlertIncident {
+	r := &e.rule.AlertRule
 	openKey := r.ID.String() + "/" + key
 	n := int64(in.Samples)
 	return &store.AlertIncident{
-		ID: incidentID(r, key, at), Org: t.org, RuleID: r.ID, RuleName: r.Name, GroupKey: key, SignalType: r.SignalType, Severity: r.Severity,
-		Status: store.IncidentOpen, Comparator: r.Comparator, Threshold: in.threshold(&t.rule.condition), ThresholdUpper: r.ThresholdUpper,
+		ID: incidentID(r, key, at), Org: e.org, RuleID: r.ID, RuleName: r.Name, GroupKey: key, SignalType: r.SignalType, Severity: r.Severity,
+		Status: store.IncidentOpen, Comparator: r.Comparator, Threshold: in.threshold(&e.rule.condition), ThresholdUpper: r.ThresholdUpper,
 		FirstTriggeredAt: at, LastTriggeredAt: at, LastObservedValue: d.Value, LastSampleCount: &n,
-		DedupeKey: fmt.Sprintf("%s:%s:%s", t.org, publicid.Encode(publicid.AlertRule, r.ID), key), OpenKey: &openKey,
+		DedupeKey: fmt.Sprintf("%s:%s:%s", e.org, publicid.Encode(publicid.AlertRule, r.ID), key), OpenKey: &openKey,
 	}
 }
 
 // check records the evaluation.
-func (t *turn) check(key string, g *group, d Decision, in Input, at time.Time, incident *store.AlertIncident, f *Figures) {
-	r := &t.rule.AlertRule
+func (e *evaluation) check(key string, g *group, d Decision, in Input, at time.Time, incident *store.AlertIncident, f *Figures) {
+	r := &e.rule.AlertRule
 	c := Check{
-		Org: t.org, RuleID: publicid.Encode(publicid.AlertRule, r.ID), At: at, GroupKey: key, Status: d.Status, SkipReason: d.SkipReason,
+		Org: e.org, RuleID: publicid.Encode(publicid.AlertRule, r.ID), At: at, GroupKey: key, Status: d.Status, SkipReason: d.SkipReason,
 		SignalType: r.SignalType, Comparator: r.Comparator, Threshold: r.Threshold, ThresholdUpper: r.ThresholdUpper,
 		ObservedValue: d.Value, SampleCount: in.Samples, WindowMinutes: r.WindowMinutes, ConsecutiveBreaches: g.Breaches,
 		ConsecutiveHealthy: g.Healthy, Transition: d.Transition, DurationMs: f.Took.Milliseconds(),
@@ -270,13 +270,13 @@ func (t *turn) check(key string, g *group, d Decision, in Input, at time.Time, i
 	if f.Err != nil {
 		c.ErrorMessage, c.ErrorCategory = f.Err.Error(), f.Category
 	}
-	t.checks = append(t.checks, c)
+	e.checks = append(e.checks, c)
 }
 
 // result collects what changed.
-func (t *turn) result() (store.AlertResult, error) {
-	out := store.AlertResult{Rule: t.rule.ID, Version: t.rule.Version, States: map[string]json.RawMessage{}}
-	for key, g := range t.rule.groups {
+func (e *evaluation) result() (store.AlertResult, error) {
+	out := store.AlertResult{Rule: e.rule.ID, Version: e.rule.Version, States: map[string]json.RawMessage{}}
+	for key, g := range e.rule.groups {
 		var text []byte
 		if !g.Zero() {
 			var err error
@@ -289,16 +289,16 @@ func (t *turn) result() (store.AlertResult, error) {
 			g.saved = text
 		}
 		if text == nil && g.Healthy == 0 {
-			delete(t.rule.groups, key)
+			delete(e.rule.groups, key)
 		}
 	}
-	t.copyIncidents(&out)
+	e.copyIncidents(&out)
 	return out, nil
 }
 
-func (t *turn) copyIncidents(out *store.AlertResult) {
+func (e *evaluation) copyIncidents(out *store.AlertResult) {
 	out.Opened, out.Updated = nil, nil
-	for _, c := range t.order {
+	for _, c := range e.order {
 		if c.opened {
 			out.Opened = append(out.Opened, *c.incident)
 		} else {
@@ -308,7 +308,7 @@ func (t *turn) copyIncidents(out *store.AlertResult) {
 }
 
 // report sets or clears the error that the rule shows.
-func (t *turn) report(out *store.AlertResult, f *Figures, minutes []time.Time) {
+func (e *evaluation) report(out *store.AlertResult, f *Figures, minutes []time.Time) {
 	text := ""
 	switch {
 	case f.Err != nil:
@@ -316,21 +316,21 @@ func (t *turn) report(out *store.AlertResult, f *Figures, minutes []time.Time) {
 	case f.LeftOut > 0:
 		text = fmt.Sprintf("The rule has too many groups: %d were left out.", f.LeftOut)
 	}
-	if text == "" && !t.rule.failing {
+	if text == "" && !e.rule.failing {
 		return
 	}
 	out.SetError = true
-	t.rule.failing = text != ""
+	e.rule.failing = text != ""
 	if text != "" {
 		at := minutes[len(minutes)-1]
 		out.Error, out.EvaluatedAt = &text, &at
 	}
 }
 
-// notices are the messages of this turn: the last state of each incident. An incident that opened and resolved within one turn, after
-// a gap, is not told.
-func (t *turn) notices() (out []Notice) {
-	for _, c := range t.order {
+// notices are the messages of this evaluation: the last state of each incident. An incident that opened and resolved within one
+// evaluation, after a gap, is not told.
+func (e *evaluation) notices() (out []Notice) {
+	for _, c := range e.order {
 		resolved := c.incident.Status == store.IncidentResolved
 		event := c.event
 		switch {
@@ -341,7 +341,7 @@ func (t *turn) notices() (out []Notice) {
 		case !c.wasTold:
 			event = Trigger
 		}
-		out = append(out, Notice{Rule: &t.rule.AlertRule, Incident: c.incident, Event: event, At: c.at, Value: c.value, Samples: c.samples})
+		out = append(out, Notice{Rule: &e.rule.AlertRule, Incident: c.incident, Event: event, At: c.at, Value: c.value, Samples: c.samples})
 	}
 	return out
 }

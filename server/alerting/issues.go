@@ -6,20 +6,20 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// issues are those of the incidents that a turn opened, at most some.
-func (s *Shard) issues(t *turn, most int) []store.AlertIssue {
+// issues are those of the incidents that an evaluation opened, at most some.
+func (s *Shard) issues(e *evaluation, most int) []store.AlertIssue {
 	var out []store.AlertIssue
-	for _, c := range t.order {
+	for _, c := range e.order {
 		if !c.opened || len(out) >= most {
 			continue
 		}
 		i := c.incident
 		n := Notice{
-			Rule: &t.rule.AlertRule, Incident: i, Event: Trigger, At: i.FirstTriggeredAt, Value: c.opening.Value,
+			Rule: &e.rule.AlertRule, Incident: i, Event: Trigger, At: i.FirstTriggeredAt, Value: c.opening.Value,
 			Samples: c.opening.Samples,
 		}
 		out = append(out, store.AlertIssue{
-			Incident: i.ID, Service: serviceOf(&t.rule.AlertRule, i.GroupKey), Summary: s.cfg.Summary(n), Severity: issueSeverity(i.Severity),
+			Incident: i.ID, Service: serviceOf(&e.rule.AlertRule, i.GroupKey), Summary: s.cfg.Summary(n), Severity: issueSeverity(i.Severity),
 		})
 	}
 	return out

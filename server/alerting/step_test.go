@@ -7,8 +7,8 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// evaluation is one line of a script: the input of a minute, and the expected decision.
-type evaluation struct {
+// step is one line of a script: the input of a minute, and the expected decision.
+type step struct {
 	in         Input
 	minutes    int // since the evaluation before; 0 means 1
 	status     Status
@@ -53,24 +53,24 @@ var scriptStart = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func TestStep(t *testing.T) {
 	for name, tc := range map[string]struct {
 		c      *Condition
-		script []evaluation
+		script []step
 	}{
-		"healthy": {condition(nil), []evaluation{
+		"healthy": {condition(nil), []step{
 			{in: good, status: Healthy, transition: None}, {in: good, status: Healthy, transition: None},
 		}},
-		"opens after two breaches in a row": {condition(nil), []evaluation{
+		"opens after two breaches in a row": {condition(nil), []step{
 			{in: bad, status: Breached, transition: None},
 			{in: good, status: Healthy, transition: None},
 			{in: bad, status: Breached, transition: None},
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 		}},
-		"skips and failures keep the count": {condition(nil), []evaluation{
+		"skips and failures keep the count": {condition(nil), []step{
 			{in: bad, status: Breached, transition: None},
 			{in: absent, status: Skipped, skip: SkipNoData, transition: None},
 			{in: failed, status: Failed, transition: None},
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 		}},
-		"resolves after two healthy values": {condition(func(c *Condition) { c.BreachesRequired = 1 }), []evaluation{
+		"resolves after two healthy values": {condition(func(c *Condition) { c.BreachesRequired = 1 }), []step{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: good, status: Healthy, transition: Continued},
 			{in: bad, status: Breached, transition: Continued},
@@ -78,7 +78,7 @@ func TestStep(t *testing.T) {
 			{in: good, status: Healthy, transition: Resolved, event: Resolve},
 			{in: good, status: Healthy, transition: None},
 		}},
-		"reminds while it is open": {condition(func(c *Condition) { c.BreachesRequired = 1; c.Renotify = 3 * time.Minute }), []evaluation{
+		"reminds while it is open": {condition(func(c *Condition) { c.BreachesRequired = 1; c.Renotify = 3 * time.Minute }), []step{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: bad, status: Breached, transition: Continued},
 			{in: bad, status: Breached, transition: Continued},
@@ -87,7 +87,7 @@ func TestStep(t *testing.T) {
 			{in: absent, status: Skipped, skip: SkipNoData, transition: Continued, hold: HoldNoData},
 			{in: absent, status: Skipped, skip: SkipNoData, transition: Continued, event: Renotify, hold: HoldNoData},
 		}},
-		"a resolve threshold of its own": {condition(func(c *Condition) { c.BreachesRequired = 1; c.ResolveThreshold = f(2) }), []evaluation{
+		"a resolve threshold of its own": {condition(func(c *Condition) { c.BreachesRequired = 1; c.ResolveThreshold = f(2) }), []step{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: value(3, 100), status: Healthy, transition: Continued},
 			{in: value(3, 100), status: Healthy, transition: Continued},
@@ -96,74 +96,74 @@ func TestStep(t *testing.T) {
 			{in: good, status: Healthy, transition: Continued},
 			{in: good, status: Healthy, transition: Resolved, event: Resolve},
 		}},
-		"too few samples": {condition(func(c *Condition) { c.MinimumSamples = 50 }), []evaluation{
+		"too few samples": {condition(func(c *Condition) { c.MinimumSamples = 50 }), []step{
 			{in: value(9, 49), status: Skipped, skip: SkipSamples, transition: None},
 			{in: value(9, 50), status: Breached, transition: None},
 			{in: value(9, 49), status: Skipped, skip: SkipSamples, transition: None},
 			{in: value(9, 50), status: Breached, transition: Opened, event: Trigger},
 			{in: value(1, 10), status: Skipped, skip: SkipSamples, transition: None},
 		}},
-		"no value": {condition(nil), []evaluation{
+		"no value": {condition(nil), []step{
 			{in: Input{Present: true, Samples: 4}, status: Skipped, skip: SkipNoValue, transition: None},
 		}},
 		"the volume collapsed": {
 			condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Renotify = 1, 1, time.Hour }),
-			[]evaluation{
+			[]step{
 				{in: bad, status: Breached, transition: Opened, event: Trigger},
 				{in: value(0, 9), status: Healthy, transition: Continued, hold: HoldVolume},
 				{in: value(0, 9), minutes: 29, status: Healthy, transition: Continued, hold: HoldVolume},
 				{in: value(0, 9), status: Healthy, transition: Resolved, event: Resolve},
 			},
 		},
-		"the value is the volume": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Volume = 1, 1, true }), []evaluation{
+		"the value is the volume": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Volume = 1, 1, true }), []step{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: value(0, 9), status: Healthy, transition: Resolved, event: Resolve},
 		}},
 		"nothing is counted any more": {
 			condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired, c.Volume = 1, 2, true }),
-			[]evaluation{
+			[]step{
 				{in: bad, status: Breached, transition: Opened, event: Trigger},
 				{in: absent, status: Healthy, transition: Continued},
 				{in: absent, status: Healthy, transition: Resolved, event: Resolve},
 				{in: absent, status: Skipped, skip: SkipNoData, transition: None},
 			},
 		},
-		"the volume comes back": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired = 1, 1 }), []evaluation{
+		"the volume comes back": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired = 1, 1 }), []step{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: value(0, 9), status: Healthy, transition: Continued, hold: HoldVolume},
 			{in: value(0, 10), status: Healthy, transition: Resolved, event: Resolve},
 		}},
-		"the sampling changed": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired = 1, 1 }), []evaluation{
+		"the sampling changed": {condition(func(c *Condition) { c.BreachesRequired, c.HealthyRequired = 1, 1 }), []step{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: weighted(0, 100, 2.1), status: Healthy, transition: Continued, hold: HoldSampling},
 			{in: weighted(0, 100, 2.1), minutes: 14, status: Healthy, transition: Continued, hold: HoldSampling},
 			{in: weighted(0, 100, 2.1), status: Healthy, transition: Resolved, event: Resolve},
 		}},
-		"the data is gone": {condition(func(c *Condition) { c.BreachesRequired, c.Renotify = 1, 1000*time.Hour }), []evaluation{
+		"the data is gone": {condition(func(c *Condition) { c.BreachesRequired, c.Renotify = 1, 1000*time.Hour }), []step{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: absent, status: Skipped, skip: SkipNoData, transition: Continued, hold: HoldNoData},
 			{in: absent, minutes: 59, status: Skipped, skip: SkipNoData, transition: Continued, hold: HoldNoData},
 			{in: absent, status: Skipped, skip: SkipNoData, transition: Resolved, event: Resolve},
 		}},
-		"a failing query holds for ever": {condition(func(c *Condition) { c.BreachesRequired, c.Renotify = 1, 1000*time.Hour }), []evaluation{
+		"a failing query holds for ever": {condition(func(c *Condition) { c.BreachesRequired, c.Renotify = 1, 1000*time.Hour }), []step{
 			{in: bad, status: Breached, transition: Opened, event: Trigger},
 			{in: failed, minutes: 600, status: Failed, transition: Continued, hold: HoldProbeFailed},
 			{in: bad, status: Breached, transition: Continued},
 		}},
 		"muted": {condition(func(c *Condition) {
 			c.BreachesRequired, c.HealthyRequired, c.MutedUntil = 1, 1, scriptStart.Add(4*time.Minute)
-		}), []evaluation{
+		}), []step{
 			{in: bad, status: Breached, transition: Opened},
 			{in: good, status: Healthy, transition: Resolved},
 			{in: bad, status: Breached, transition: Opened},
 			{in: bad, status: Breached, transition: Continued, event: Trigger},
 			{in: good, status: Healthy, transition: Resolved, event: Resolve},
 		}},
-		"missing data is zero": {condition(func(c *Condition) { c.Comparator, c.NoData = "lt", NoDataZero }), []evaluation{
+		"missing data is zero": {condition(func(c *Condition) { c.Comparator, c.NoData = "lt", NoDataZero }), []step{
 			{in: absent, status: Breached, transition: None},
 			{in: absent, status: Breached, transition: Opened, event: Trigger},
 		}},
-		"missing data is a breach for a day": {condition(func(c *Condition) { c.NoData = NoDataFires }), []evaluation{
+		"missing data is a breach for a day": {condition(func(c *Condition) { c.NoData = NoDataFires }), []step{
 			{in: absent, status: Skipped, skip: SkipNoData, transition: None},
 			{in: good, status: Healthy, transition: None},
 			{in: absent, status: Breached, transition: None},
@@ -181,7 +181,7 @@ func TestStep(t *testing.T) {
 				now = now.Add(time.Duration(max(1, e.minutes)) * time.Minute)
 				var d Decision
 				s, d = Step(tc.c, s, e.in, now)
-				got := evaluation{
+				got := step{
 					in: e.in, minutes: e.minutes, status: d.Status, skip: d.SkipReason, transition: d.Transition, event: d.Event,
 					hold: s.Hold,
 				}

@@ -88,7 +88,7 @@ func TestBridgeClient(t *testing.T) {
 	}
 }
 
-// TestBridgeRefusals: what the server refuses and what is no message becomes an error of the protocol, and stdout has nothing else.
+// TestBridgeRefusals: a refusal of the server and a line without a message become errors of the protocol. Stdout has nothing else.
 func TestBridgeRefusals(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)

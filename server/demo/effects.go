@@ -66,7 +66,7 @@ func (p *planted) hits(t *trace, path string) bool {
 	return false
 }
 
-// spoil does to a request what the fault does. It returns the failure of the request, if it fails.
+// spoil makes a request slow or lets it fail, as its fault demands. It returns the failure, if there is one.
 func (p *planted) spoil(t *trace, s *service) *failure {
 	wait := func(times float64) {
 		t.now += int64(t.r.near(time.Duration(times*float64(typical(s.name))), 0.3))

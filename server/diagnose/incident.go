@@ -187,7 +187,7 @@ func (i *incident) bad() query.Filter { return query.And(i.scope(), i.badness())
 
 func (i *incident) badness() query.Filter {
 	if slow := i.of(latency); slow.score > i.of(errorRate).score {
-		// Half way between the usual figure and the present one, as factors: above it are few good spans, and most bad ones.
+		// The limit is the geometric mean of the usual duration and the present one. Few good spans are slower, and most bad ones are.
 		limit := slow.usual * min(max(math.Sqrt(slow.value/slow.usual), 1.2), 3)
 		return is("duration", query.OpGreater, strconv.FormatFloat(limit, 'f', 3, 64)+"ms")
 	}

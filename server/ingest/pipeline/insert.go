@@ -40,7 +40,7 @@ func (p *Pipeline) store(insert insertFunc, t Table, token string, earlier bool,
 		return refused, err
 	}
 	p.count(func(s *Stats) { s.StoredWithoutViews++ })
-	p.logger.Error("rows stored without what a view of their table makes of them: it refuses them", slog.String("table", t.Name()),
+	p.logger.Error("rows were stored in their table only, because a view of the table refuses them", slog.String("table", t.Name()),
 		slog.Int("rows", t.Rows()), slog.Any("error", cause))
 	return nil, nil
 }

@@ -56,7 +56,7 @@ type image struct {
 	URL string `json:"url"`
 }
 
-// mentions are the people and roles whom a message may call: nobody.
+// mentions lists the people and roles that a message may notify. Our messages notify none.
 type mentions struct {
 	Parse       []string `json:"parse"`
 	RepliedUser bool     `json:"replied_user"`

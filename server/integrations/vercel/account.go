@@ -64,7 +64,8 @@ func (p *Platform) Check(ctx context.Context, token, name string) (integrations.
 	return account(who.User.ID, who.display(), false, token)
 }
 
-// asked is a problem with a token that nobody has stored yet: to Vercel, a wrong one is one that it no longer knows.
+// asked converts the error of a first attempt with a token. Vercel answers to a wrong token as to one that was revoked, which is the
+// problem of a connection. Here the person mistyped the token.
 func asked(err error) error {
 	if integrations.IsKind(err, integrations.Suspended) {
 		return integrations.NewProblem(integrations.Unauthorized, err, "Vercel refuses the token.")

@@ -112,8 +112,8 @@ func LogChanges(c ChangeSeries) sqlbuild.Statement {
 		"sum(LogCount)")
 }
 
-// instance prints what tells one queue, pool or device of a service from another, by the attributes that name them: each is a series of
-// its own. Other attributes do not count, because they may have any number of values.
+// instance prints the name of a queue, pool or device of a service, from the attributes that hold such names. Each is a series of its own.
+// Other attributes do not count, because they may have any number of values.
 const instance = `arrayStringConcat(arrayFilter(v -> v != '', arrayMap(k -> Attributes[k], [
             'messaging.destination.name', 'messaging.consumer.group.name', 'topic', 'queue', 'group', 'consumer_group', 'destination',
             'pool', 'pool.name', 'db.client.connection.pool.name', 'jvm.memory.pool.name', 'v8js.heap.space.name', 'mountpoint',

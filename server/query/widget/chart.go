@@ -326,7 +326,7 @@ func (j *job) groups(b *query.Breakdown, indexes []int) {
 // that is shown.
 func (j *job) numberOfGroups(b *query.Breakdown) {
 	if len(b.Columns) > 1 && plain(j.source.GetTransform()) {
-		j.warn(fmt.Sprintf("A %s shows one number: that of %s. Hide what is not to be shown.", j.visual, b.Columns[0].Query))
+		j.warn(fmt.Sprintf("A %s shows one number, and here it is that of %s. Hide the queries that it must not show.", j.visual, b.Columns[0].Query))
 	}
 	of := func(previous bool) *float64 {
 		if plain(j.source.GetTransform()) {

@@ -154,7 +154,7 @@ func TestKinds(t *testing.T) {
 	several := widgetOf("stat", "timeseries", draftOf("count", ""), draftOf("error_rate", ""))
 	several.DataSource.Formulas = []*svcv2.QueryFormula{{Id: "f", Name: "F1", Expression: "A / 2"}}
 	r.number("the first of several", several, 40)
-	if w := r.data(several).GetWarnings(); len(w) != 1 || !strings.Contains(w[0], "shows one number: that of A") {
+	if w := r.data(several).GetWarnings(); len(w) != 1 || !strings.Contains(w[0], "shows one number, and here it is that of A") {
 		t.Errorf("several: %v", w)
 	}
 	several.DataSource.Queries[0].Hidden, several.DataSource.Queries[1].Hidden = new(true), new(true)

@@ -175,7 +175,7 @@ func (i *inspection) judge() {
 		i.judgeLines()
 	}
 	if low < 0 && i.neverNegative() {
-		i.flag(flagNegative, "The least value is %g, of what is never below 0.", low)
+		i.flag(flagNegative, "The least value is %g, but this figure is never below 0.", low)
 	}
 	if most := math.Max(math.Abs(low), math.Abs(high)); most > largest {
 		i.flag(flagMagnitude, "The largest value is %g.", most)

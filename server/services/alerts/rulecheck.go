@@ -43,11 +43,11 @@ func checkRule(r *store.AlertRule) error {
 	case r.WindowMinutes < 1 || r.WindowMinutes > limits.AlertWindowMinutes:
 		return invalidRule("window_minutes", fmt.Sprintf("must be 1 to %d.", limits.AlertWindowMinutes))
 	case query && len(r.ServiceNames) > 0:
-		return invalidRule("service_names", "is not for the signal "+r.SignalType+": its query names what it reads.")
+		return invalidRule("service_names", "is not for the signal "+r.SignalType+", because the query chooses its services and environments.")
 	case query && len(r.ExcludeServiceNames) > 0:
-		return invalidRule("exclude_service_names", "is not for the signal "+r.SignalType+": its query names what it reads.")
+		return invalidRule("exclude_service_names", "is not for the signal "+r.SignalType+", because the query chooses its services and environments.")
 	case query && len(r.Environments) > 0:
-		return invalidRule("environments", "is not for the signal "+r.SignalType+": its query names what it reads.")
+		return invalidRule("environments", "is not for the signal "+r.SignalType+", because the query chooses its services and environments.")
 	case r.SignalType == "raw_query" && len(r.GroupBy) > 0:
 		return invalidRule("group_by", "is not for the signal raw_query: its column `group` names the groups.")
 	case len(r.GroupBy) > 0 && len(r.ServiceNames) > 0:

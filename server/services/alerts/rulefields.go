@@ -207,7 +207,7 @@ func editRule(r *store.AlertRule, req *svcv2.UpdateAlertRuleRequest) (err error)
 		case "baseline":
 			r.Baseline = baselineText(req.GetBaseline())
 		default:
-			err = fmt.Errorf("alerts: no way to change %s", path)
+			err = fmt.Errorf("alerts: no update of the field %s", path)
 		}
 		if err != nil {
 			return err

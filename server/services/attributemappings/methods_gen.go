@@ -134,7 +134,7 @@ func edit(req *svcv2.UpdateAttributeMappingRequest) (edit store.AttributeMapping
 		case "enabled":
 			edit.Enabled = store.Set(req.GetEnabled())
 		default:
-			return edit, fmt.Errorf("attributemappings: no way to change %s", path)
+			return edit, fmt.Errorf("attributemappings: no update of the field %s", path)
 		}
 	}
 	return edit, nil

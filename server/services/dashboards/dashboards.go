@@ -139,7 +139,7 @@ func apply(def *svcv2.DashboardDefinition, req *svcv2.UpdateDashboardRequest) er
 		case "refresh_interval_seconds":
 			def.RefreshIntervalSeconds = req.RefreshIntervalSeconds
 		default:
-			return fmt.Errorf("dashboards: no way to change %s", path)
+			return fmt.Errorf("dashboards: no update of the field %s", path)
 		}
 	}
 	return nil

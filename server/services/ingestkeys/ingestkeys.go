@@ -200,7 +200,7 @@ func (s *Service) UpdateCustomIngestKey(ctx context.Context, req *svcv2.UpdateCu
 			}
 			edit.ExpiresAt = store.Set(at)
 		default:
-			return nil, fmt.Errorf("ingestkeys: no way to change %s", path)
+			return nil, fmt.Errorf("ingestkeys: no update of the field %s", path)
 		}
 	}
 	key, err := s.store.EditIngestKey(ctx, caller.Org, id, edit)

@@ -48,7 +48,7 @@ func (s *Service) UpdateSamplingPolicy(ctx context.Context, req *svcv2.UpdateSam
 		case "always_keep_slow_spans_ms":
 			in.AlwaysKeepSlowSpansMS = req.AlwaysKeepSlowSpansMs
 		default:
-			return nil, fmt.Errorf("ingestkeys: no way to change %s", path)
+			return nil, fmt.Errorf("ingestkeys: no update of the field %s", path)
 		}
 	}
 	policy, err := s.store.PutSamplingPolicy(ctx, caller.Org, in)

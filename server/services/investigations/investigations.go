@@ -121,7 +121,7 @@ func (s *Service) UpdateInvestigation(ctx context.Context, req *svcv2.UpdateInve
 		case "assignee":
 			edit.Assignee = store.Set(req.Assignee)
 		default:
-			return nil, fmt.Errorf("investigations: no way to change %s", path)
+			return nil, fmt.Errorf("investigations: no update of the field %s", path)
 		}
 	}
 	r, err := s.store.EditInvestigation(ctx, caller.Org, id, edit)

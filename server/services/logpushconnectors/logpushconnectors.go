@@ -134,7 +134,7 @@ func (s *Service) UpdateLogpushConnector(ctx context.Context, req *svcv2.UpdateL
 		case "enabled":
 			edit.Enabled = store.Set(req.GetEnabled())
 		default:
-			return nil, fmt.Errorf("logpushconnectors: no way to change %s", path)
+			return nil, fmt.Errorf("logpushconnectors: no update of the field %s", path)
 		}
 	}
 	row, err := s.Store.EditLogpushConnector(ctx, caller.Org, id, edit)

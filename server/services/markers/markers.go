@@ -140,7 +140,7 @@ func edit(req *svcv2.UpdateMarkerRequest) (e store.MarkerEdit, err error) {
 		case "url":
 			e.Address = store.Set(req.Url)
 		default:
-			return e, fmt.Errorf("markers: no way to change %s", path)
+			return e, fmt.Errorf("markers: no update of the field %s", path)
 		}
 	}
 	return e, nil

@@ -78,7 +78,7 @@ func (s *Service) UpdateOrganization(ctx context.Context, req *svcv2.UpdateOrgan
 		case "slug":
 			edit.Slug = store.Set(req.GetSlug())
 		default:
-			return nil, fmt.Errorf("organization: no way to change %s", path)
+			return nil, fmt.Errorf("organization: no update of the field %s", path)
 		}
 	}
 	o, err := s.store.EditOrganization(ctx, caller.Org, edit)

@@ -74,7 +74,7 @@ func (s *Service) UpdatePreferences(ctx context.Context, req *svcv2.UpdatePrefer
 		case "time_zone":
 			edit.TimeZone = store.Set(req.GetTimeZone())
 		default:
-			return nil, fmt.Errorf("preferences: no way to change %s", path)
+			return nil, fmt.Errorf("preferences: no update of the field %s", path)
 		}
 	}
 	r, err := s.store.EditPreferences(ctx, user, edit)

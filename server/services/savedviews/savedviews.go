@@ -165,7 +165,7 @@ func edit(req *svcv2.UpdateSavedViewRequest) (e store.SavedViewEdit, err error) 
 		case "visibility":
 			e.Visibility = store.Set(req.GetVisibility())
 		default:
-			return e, fmt.Errorf("savedviews: no way to change %s", path)
+			return e, fmt.Errorf("savedviews: no update of the field %s", path)
 		}
 	}
 	return e, nil

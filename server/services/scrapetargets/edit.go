@@ -49,7 +49,7 @@ func (s *Service) edit(t *store.ScrapeTarget, req *svcv2.UpdateScrapeTargetReque
 			t.Enabled = req.GetEnabled()
 		case "auth_credentials": // below, when the type is known
 		default:
-			return fmt.Errorf("scrapetargets: no way to change %s", path)
+			return fmt.Errorf("scrapetargets: no update of the field %s", path)
 		}
 	}
 	if slices.Contains(paths, "auth_credentials") {

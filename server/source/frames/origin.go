@@ -87,8 +87,8 @@ type Source struct {
 	Context Context
 }
 
-// Answer has a source for each call, or nil where no file is proven. Problem says in a sentence why there is none at all, if a person can
-// do something about it.
+// Answer has a source for each call, or nil where no file is proven. If no call has a source and a person can mend the reason, Problem is a
+// sentence with that reason.
 type Answer struct {
 	Sources []*Source
 	Problem string
