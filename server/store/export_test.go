@@ -44,3 +44,10 @@ func (s *Store) InsertSavedViewsForTest(ctx context.Context, views []SavedView) 
 		return nil
 	})
 }
+
+// FreshConnectionForTest makes a read open a connection.
+func FreshConnectionForTest(ctx context.Context, s *Store) error {
+	s.writeDB.SetMaxIdleConns(0)
+	_, err := s.read.Organization.Query().Count(ctx)
+	return err
+}

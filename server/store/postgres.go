@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -63,13 +65,23 @@ func postgresConfig(text string) (*pgx.ConnConfig, error) {
 		return nil, errPostgresURL
 	}
 	if cfg.ConnectTimeout == 0 {
-		cfg.ConnectTimeout = limits.DatabaseAnswer
+		cfg.ConnectTimeout = attemptTime(cfg)
 	}
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "svc"
 	}
 	cfg.RuntimeParams["timezone"] = "UTC"
 	return cfg, nil
+}
+
+// attemptTime is for each host of the URL. A request that opens a connection waits for limits.DatabaseAnswer, and the last host must have its
+// turn until then.
+func attemptTime(cfg *pgx.ConnConfig) time.Duration {
+	hosts := map[string]bool{net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port))): true}
+	for _, f := range cfg.Fallbacks {
+		hosts[net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port)))] = true
+	}
+	return max(limits.DatabaseAnswer/time.Duration(len(hosts)), time.Second)
 }
 
 // gaveWay reports whether PostgreSQL aborted a transaction because of another one. Such a transaction may succeed when it is run

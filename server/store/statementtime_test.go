@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net"
+	"net/url"
 	"testing"
 	"time"
 
@@ -62,5 +64,26 @@ func TestCallerWaits(t *testing.T) {
 	}
 	if _, err := s.GetDashboard(store.CallerWaits(ctx), made.Organization.ID, uuid.New()); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("an unknown row: %v", err)
+	}
+}
+
+// TestHostsShareTheTime opens a connection for a request while the first host of the URL drops every packet.
+func TestHostsShareTheTime(t *testing.T) {
+	t.Parallel()
+	database, err := url.Parse(pgtest.Start(t).NewDatabase(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	database.Host = silent.Addr().String() + "," + database.Host
+	s := open(t, store.Config{URL: database.String()})
+	began := time.Now()
+	err = store.FreshConnectionForTest(store.CallerWaits(t.Context()), s)
+	if took := time.Since(began); err != nil || took < time.Second {
+		t.Errorf("after %s: %v", took, err)
 	}
 }
