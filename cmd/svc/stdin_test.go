@@ -17,7 +17,7 @@ func TestLongStandardInput(t *testing.T) {
 	for args, most := range map[string]int{
 		"admin sql -":           limits.RESTBody,
 		"query -":               limits.RESTBody,
-		"tools call x --args -": limits.RESTBody,
+		"tools call x --json -": limits.RESTBody,
 		"admin user set-password a@b.example --password-stdin":       limits.MaxPasswordBytes + 2,
 		"admin user create a@b.example --org org_x --password-stdin": limits.MaxPasswordBytes + 2,
 	} {

@@ -74,8 +74,8 @@ func postgresConfig(text string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// attemptTime is for each host of the URL. A request that opens a connection waits for limits.DatabaseAnswer, and the last host must have its
-// turn until then.
+// attemptTime is for each host of the URL. A request that opens a connection waits for limits.DatabaseAnswer, and the last host must have
+// its turn until then.
 func attemptTime(cfg *pgx.ConnConfig) time.Duration {
 	hosts := map[string]bool{net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port))): true}
 	for _, f := range cfg.Fallbacks {
