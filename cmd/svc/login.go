@@ -189,7 +189,7 @@ func (l *login) wait(ctx context.Context, began *svcv2.CliLogin) (credential, er
 			// The server or the connection fails, but the person may still confirm the login.
 		case refused.tag == tagPending:
 		case refused.tag == tagSlowDown:
-			interval += 5 * time.Second
+			interval += limits.CLILoginSlowDown
 		case refused.tag == tagDenied:
 			return credential{}, errors.New("the login was refused in the browser")
 		case refused.tag == tagExpired:

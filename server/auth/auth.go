@@ -16,12 +16,13 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
 
 const (
-	apiKeyTTL  = 10 * time.Second
+	apiKeyTTL  = limits.CredentialCopy
 	cachedKeys = 10_000
 )
 

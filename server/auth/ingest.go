@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/publicid"
 	"github.com/svc-observability/svc/server/store"
 )
 
 const (
-	ingestKeyTTL = 30 * time.Second
-	// ingestMaxStale is how long known keys are accepted while the database fails. Losing telemetry is worse than taking it from
-	// a key that was revoked elsewhere during the outage.
-	ingestMaxStale = 24 * time.Hour
+	ingestKeyTTL = limits.IngestKeyCopy
+	// ingestMaxStale is how long known keys are accepted while the database fails.
+	ingestMaxStale = limits.IngestKeyOutage
 )
 
 var (

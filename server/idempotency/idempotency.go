@@ -25,7 +25,7 @@ const (
 	KeepFor = limits.IdempotencyRetention
 	// Lease is the time after which a key is free again when its request never ended, because the process died. It is longer than
 	// any request.
-	Lease = 2 * time.Minute
+	Lease = limits.IdempotencyLease
 	// endTimeout bounds the write that ends a request. The write happens even when the caller has disconnected.
 	endTimeout = 5 * time.Second
 )

@@ -31,6 +31,11 @@ const (
 	SignInAddressInterval = 3 * time.Second
 	SignInAccountAttempts = 10
 	SignInAccountInterval = 10 * time.Second
+
+	// DeniedCalls is how many entries of its audit log an organization gets in DeniedCallsTime for calls that were denied although their
+	// credential is good.
+	DeniedCalls     = 100
+	DeniedCallsTime = 10 * time.Minute
 )
 
 func rates() []Limit {
@@ -46,5 +51,7 @@ func rates() []Limit {
 		lasts("SignInAddressInterval", SignInAddressInterval, "Passwords and login codes: each address may make one more attempt after %s."),
 		count("SignInAccountAttempts", SignInAccountAttempts, "Passwords and login codes: an account allows %s attempts at once."),
 		lasts("SignInAccountInterval", SignInAccountInterval, "Passwords and login codes: an account allows one more attempt after %s."),
+		count("DeniedCalls", DeniedCalls, "Denied calls: the audit log of an organization gets at most %s entries about them in one period."),
+		lasts("DeniedCallsTime", DeniedCallsTime, "Denied calls: such a period lasts %s. Equal denials of one credential share an entry in it."),
 	}
 }

@@ -22,6 +22,9 @@ const (
 	OutcomeRetention = 30 * Day
 	// IdempotencyRetention is how long the answer to a request with an Idempotency-Key is remembered.
 	IdempotencyRetention = 24 * time.Hour
+	// IdempotencyLease is the time after which a key is free again when its request never ended, because the process died. It is longer
+	// than any request.
+	IdempotencyLease = 2 * time.Minute
 )
 
 // Retention returns how long a table of the warehouse keeps its rows.
@@ -69,5 +72,6 @@ func retention() []Limit {
 		),
 		lasts("OutcomeRetention", OutcomeRetention, "The last answers to each ingest key are remembered for %s."),
 		lasts("IdempotencyRetention", IdempotencyRetention, "The answer to a request with an `Idempotency-Key` is remembered for %s."),
+		lasts("IdempotencyLease", IdempotencyLease, "After a crash in the middle of a request, its `Idempotency-Key` can be used again after %s."),
 	}
 }

@@ -121,9 +121,8 @@ var (
 // figures lists the figures that a text of the program has as a literal. The first word is the file or
 // folder. A struct tag cannot call a function: its figure is bound to a limit here. The other figures are no limits.
 var figures = []struct{ path, figure, limit string }{
-	{"e2e/benchingest/table.go", "5 seconds", ""},      // the shape of a load
-	{"services/clilogin/clilogin.go", "5 seconds", ""}, // RFC 8628, section 3.5
-	{"config/keys.go", "768 MiB", ""},                  // a default of a setting
+	{"e2e/benchingest/table.go", "5 seconds", ""}, // the shape of a load
+	{"config/keys.go", "768 MiB", ""},             // a default of a setting
 	{"config/keys.go", "8 GiB", ""},
 	{"wirejson/encode.go", "1 to 9999", ""}, // years of RFC 3339
 	{"config/error.go", "up to 32", ""},     // the form of a region
@@ -168,8 +167,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestUse checks that each limit is used: the program takes the constant, or TestBounds of server/contract compares it with a rule of the
-// contract. A limit that nothing uses has a copy elsewhere.
+// TestUse checks that each limit is used: the program or the web application takes the constant, or TestBounds of server/contract compares
+// it with a rule of the contract. A limit that nothing uses has a copy elsewhere.
 func TestUse(t *testing.T) {
 	used := map[string]bool{}
 	note := func(f *ast.File) {
@@ -204,12 +203,21 @@ func TestUse(t *testing.T) {
 	for name := range tagged(t) {
 		used[name] = true
 	}
+	pages, err := os.ReadFile("../web/ui/src/gen/limits.ts") // the names that sources of the web application import
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range exported.FindAllStringSubmatch(string(pages), -1) {
+		used[m[1]] = true
+	}
 	for _, name := range constants(t) {
 		if !used[name] {
 			t.Errorf("nothing outside this package uses %s", name)
 		}
 	}
 }
+
+var exported = regexp.MustCompile(`(?m)^export const (\w+) =`)
 
 var inBraces = regexp.MustCompile(`\{([A-Z][A-Za-z]*)\}`)
 

@@ -6,14 +6,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
-	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // formField is the name of the hidden field that proves that a form is ours.
 const formField = "form_token"
-
-// formLifetime is the lifetime of the cookie that forms are bound to.
-const formLifetime = 24 * time.Hour
 
 // browser returns the secret that forms are bound to. If the browser has no secret yet, it sets one.
 func (p *Pages) browser(w http.ResponseWriter, r *http.Request) string {
@@ -23,7 +21,7 @@ func (p *Pages) browser(w http.ResponseWriter, r *http.Request) string {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails: the program ends instead
 	v := base64.RawURLEncoding.EncodeToString(b[:])
-	p.setCookie(w, "form", v, formLifetime)
+	p.setCookie(w, "form", v, limits.FormLifetime)
 	return v
 }
 

@@ -10,15 +10,16 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/contract"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 )
 
 // Bounds on the audit entries of denied calls. A caller that repeats them, with one credential or many, cannot fill the database.
 const (
-	denialWindow = 10 * time.Minute
+	denialWindow = limits.DeniedCallsTime
 	// denialsPerOrganization bounds the entries of one window.
-	denialsPerOrganization = 100
+	denialsPerOrganization = limits.DeniedCalls
 	denialOrganizations    = 10_000
 	denialQueue            = 256
 	denialTimeout          = 5 * time.Second

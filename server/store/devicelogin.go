@@ -10,6 +10,7 @@ import (
 	"github.com/svc-observability/svc/ent"
 	"github.com/svc-observability/svc/ent/devicelogin"
 	"github.com/svc-observability/svc/ent/membership"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 )
 
@@ -21,9 +22,6 @@ const (
 	DeviceLoginRedeemed = string(devicelogin.StatusRedeemed)
 )
 
-// deviceLoginKept is how long an ended login is kept, so that a client that polls learns that it has ended.
-const deviceLoginKept = time.Hour
-
 // NewDeviceLogin is a login to begin.
 type NewDeviceLogin struct {
 	DeviceCodeHash string
@@ -33,12 +31,12 @@ type NewDeviceLogin struct {
 	ExpiresAt      time.Time
 }
 
-// CreateDeviceLogin begins a login and deletes logins that ended more than deviceLoginKept ago. It returns ErrConflict if a code is in use.
+// CreateDeviceLogin begins a login and deletes logins that ended limits.CLILoginKept ago. It returns ErrConflict if a code is in use.
 func (s *Store) CreateDeviceLogin(ctx context.Context, in NewDeviceLogin) (DeviceLogin, error) {
 	var out DeviceLogin
 	err := s.tx(ctx, "create device login", func(tx *ent.Tx) (err error) {
 		now := s.stamp()
-		if _, err := tx.DeviceLogin.Delete().Where(devicelogin.ExpiresAtLTE(now.Add(-deviceLoginKept))).Exec(ctx); err != nil {
+		if _, err := tx.DeviceLogin.Delete().Where(devicelogin.ExpiresAtLTE(now.Add(-limits.CLILoginKept))).Exec(ctx); err != nil {
 			return err
 		}
 		out, err = s.insertDeviceLogin(ctx, tx, DeviceLogin{

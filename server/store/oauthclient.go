@@ -9,9 +9,6 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
-// oauthClientTrying is how long a user may be looking at the consent page.
-const oauthClientTrying = time.Hour
-
 // OAuthClient is a program that registered itself.
 type OAuthClient struct {
 	// ID is the client_id.
@@ -40,7 +37,7 @@ func (s *Store) CreateOAuthClient(ctx context.Context, in OAuthClient, limit int
 			return err
 		}
 		if n >= limit {
-			oldest, err := tx.OAuthClient.Query().Where(oauthclient.UsedAtIsNil(), oauthclient.CreatedAtLT(now.Add(-oauthClientTrying))).
+			oldest, err := tx.OAuthClient.Query().Where(oauthclient.UsedAtIsNil(), oauthclient.CreatedAtLT(now.Add(-limits.OAuthConsent))).
 				Order(ent.Asc(oauthclient.FieldCreatedAt, oauthclient.FieldID)).FirstID(ctx)
 			if ent.IsNotFound(err) {
 				return ErrConflict

@@ -27,7 +27,6 @@ var noLimits = map[string][]string{
 	"pages/events/funnel.tsx":          {"10 minutes", "1 hour", "1 day", "7 days", "30 days"},
 	"pages/home.tsx":                   {"24 hours"},
 	"pages/incidents/index.tsx":        {"6 hours", "24 hours", "7 days"},
-	"pages/settings/apikeys.tsx":       {"30 days", "90 days"},
 	"pages/settings/auditlog.tsx":      {"30 days"},
 }
 

@@ -25,7 +25,7 @@ const (
 	// lifetime limits how long the codes work.
 	lifetime = limits.CLILogin
 	// interval is the least time between two polls. A poll may come half a second early, because clocks and networks are not exact.
-	interval = 5 * time.Second
+	interval = limits.CLILoginPoll
 	grace    = 500 * time.Millisecond
 	// keyLifetime is the time after which the key of a login expires.
 	keyLifetime = limits.CLIKey
@@ -114,7 +114,8 @@ func (s *Service) RedeemCliLogin(ctx context.Context, req *svcv2.RedeemCliLoginR
 	case login.Status == store.DeviceLoginRedeemed, !now.Before(login.ExpiresAt):
 		return nil, errEnded(nil)
 	case login.PolledAt != nil && now.Sub(*login.PolledAt) < interval-grace:
-		return nil, apierr.New(apierr.CliLoginSlowDown, "Poll less often: wait 5 seconds longer between requests from now on.")
+		return nil, apierr.New(apierr.CliLoginSlowDown,
+			"Poll less often: wait "+limits.Lasts(limits.CLILoginSlowDown)+" longer between requests from now on.")
 	case login.Status == store.DeviceLoginPending:
 		return nil, apierr.New(apierr.CliLoginPending, "This login is not confirmed yet.")
 	}

@@ -1,5 +1,9 @@
 // Written by server/web/gentypes. Do not edit.
 
+export const APIKeyMonth = 2592000000;
+export const APIKeyQuarter = 7776000000;
+export const APIKeyWeek = 604800000;
+export const APIKeyYear = 31536000000;
 export const AddInvestigationFindingRequest_text = { characters: 2000 };
 export const AlertBaseline = 604800000;
 export const AlertBurn_period_days = { min: 1, max: 90 };

@@ -1,22 +1,17 @@
 import { useState } from "react";
 import { useAct, useCall, useFrame } from "../../frame/session";
 import { useAddress } from "../../frame/router";
+import { APIKeyMonth, APIKeyQuarter, APIKeyWeek, APIKeyYear } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
-import { line } from "../../parts/format";
+import { lasts, line } from "../../parts/format";
 import { Many } from "../../parts/many";
 import { Menu } from "../../parts/menu";
 import { Empty, Load } from "../../parts/states";
 import { ago, stamp } from "../../parts/time";
 import { Pages, Secret, useConfirm } from "./parts";
 
-const day = 86_400;
-const lives: Array<[number, string]> = [
-  [30 * day, "30 days"],
-  [90 * day, "90 days"],
-  [365 * day, "A year"],
-  [0, "Until it is revoked"],
-];
+const lives = [APIKeyWeek, APIKeyMonth, APIKeyQuarter, APIKeyYear];
 
 /** ApiKeys lists the keys of programs that read and change the organization. A secret is shown when it is made, and never again. */
 export function ApiKeys() {
@@ -173,12 +168,13 @@ function NewKey({ close, made }: { close: () => void; made: (secret: string) => 
         </Field>
         <Field label="Ends" error={errorOf(create.error, "expires_in_seconds")}>
           {(c) => (
-            <select {...c} className="field" name="life" defaultValue={90 * day}>
-              {lives.map(([s, name]) => (
-                <option key={s} value={s}>
-                  {name}
+            <select {...c} className="field" name="life" defaultValue={APIKeyQuarter / 1000}>
+              {lives.map((ms) => (
+                <option key={ms} value={ms / 1000}>
+                  {lasts(ms)}
                 </option>
               ))}
+              <option value={0}>Until it is revoked</option>
             </select>
           )}
         </Field>
