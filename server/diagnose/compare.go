@@ -12,6 +12,12 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 )
 
+// A service has a higher error rate than before if it is HigherRate times as high, and more than HigherRateFrom.
+const (
+	HigherRate     = 1.5
+	HigherRateFrom = 0.001
+)
+
 const (
 	// examined is the number of changed services that are searched for causes.
 	examined = 3
@@ -131,7 +137,7 @@ func (e *Engine) Compare(ctx context.Context, current, prev Period, s Scope) (*s
 // flag sets the flags of the changes for the worse, and their weight.
 func (c *compared) flag() {
 	now, was := c.GetCurrent(), c.GetPrevious()
-	if now.GetErrorRate() > 1.5*was.GetErrorRate() && now.GetErrorRate() > 0.001 {
+	if now.GetErrorRate() > HigherRate*was.GetErrorRate() && now.GetErrorRate() > HigherRateFrom {
 		c.Flags = append(c.Flags, "error_rate_up")
 		c.weight += 20*(now.GetErrorRate()-was.GetErrorRate()) + growth(now.GetErrorRate(), was.GetErrorRate())/2
 	}
@@ -180,7 +186,7 @@ func suspects(list []*compared, m *svcv2.ServiceMap, logs []cause, only *string)
 		order = append(order, list[0].Name)
 	}
 	for _, c := range logs {
-		if c.service != "" && !slices.Contains(order, c.service) && len(order) < examined+2 {
+		if c.service != "" && !slices.Contains(order, c.service) && len(order) < limits.ExaminedServices {
 			order = append(order, c.service)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/atonce"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
 	"github.com/svc-observability/svc/server/query/reads"
@@ -126,7 +127,7 @@ func (i *incident) logs() finding {
 
 // releaseOf finds a version that began shortly before the incident.
 func (e *Engine) releaseOf(ctx context.Context, i *incident) (finding, error) {
-	const early, late = 20 * time.Minute, 4 * time.Minute
+	const early, late = limits.MarkerBefore, limits.MarkerAfter // as far away as a marker
 	list, err := e.read.Services.ListServiceReleases(ctx, &svcv2.ListServiceReleasesRequest{
 		Name: i.service, StartTime: Period{i.search.series.Window.Start, i.search.asked.End}.start(), EndTime: i.search.asked.end(),
 		DeploymentEnvironment: i.environment,

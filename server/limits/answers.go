@@ -70,6 +70,8 @@ const (
 	DiagnosedServices  = 500
 	DiagnosedRows      = 50
 	ComparedOperations = 100
+	// ExaminedServices is how many services a comparison of two periods searches for causes.
+	ExaminedServices = 6
 	// DifferenceValue is for a value that can explain a difference.
 	DifferenceValue = 200
 )
@@ -118,6 +120,7 @@ func answers() []Limit {
 		characters("SummaryError", SummaryError, "The message of an error in the summary of a trace has at most %s."),
 		count("AgentFailureTimes", AgentFailureTimes, "The trend of a failure of a tool counts at most %s occurrences."),
 		count("DiagnosedServices", DiagnosedServices, "A comparison of two periods reads at most %s services."),
+		count("ExaminedServices", ExaminedServices, "It searches at most %s of them for causes."),
 		count("DiagnosedRows", DiagnosedRows,
 			"A diagnosis compares at most %[1]s errors, %[1]s patterns of log records and %[1]s operations of a service."),
 		count("ComparedOperations", ComparedOperations, "A search for slower operations compares the %s busiest."),

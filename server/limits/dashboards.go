@@ -4,15 +4,15 @@ import "time"
 
 // Parts of a dashboard.
 const (
-	// DashboardDefinition is the size of a definition as it is stored.
-	DashboardDefinition = 1 << 20
-	DashboardVersions   = 200
-	Widgets             = 200
-	Sections            = 50
-	Tabs                = 20
-	Variables           = 50
-	VariableOptions     = 500
-	Tags                = 50
+	// DashboardDefinitionBytes is the size of a definition as it is stored.
+	DashboardDefinitionBytes = 1 << 20
+	DashboardVersions        = 200
+	Widgets                  = 200
+	Sections                 = 50
+	Tabs                     = 20
+	Variables                = 50
+	VariableOptions          = 500
+	Tags                     = 50
 	// StoredQueries is how many queries a widget may hold. Queries bounds those of them that are switched on.
 	StoredQueries = 26
 	Columns       = 100
@@ -33,14 +33,23 @@ const (
 	// SharedWidgets is how many widgets one request of a share link reads.
 	SharedWidgets = 4
 	// SharedData is how long the data of a widget is kept for the readers of a share link, whose windows begin and end at its multiples.
-	// SharedReads is how many reads of one organization run at once for its share links.
-	SharedData  = 15 * time.Second
-	SharedReads = 3
+	// SharedReads is how many reads of one organization run at once for its share links, SharedReadsOfNode how many reads of all links.
+	SharedData        = 15 * time.Second
+	SharedReads       = 3
+	SharedReadsOfNode = 4
+	// WidgetData is the interval to which the ends of relative windows are rounded up, and the time for which their data are kept. Equal
+	// widgets, and all viewers of a dashboard, then ask for the same window, and one read answers them.
+	WidgetData = 15 * time.Second
+	// RelativeMonth is the length of a month in a relative window.
+	RelativeMonth = 30 * Day
+	// ChartFallback and ChartFallbackLonger are the windows that a chart without data tries before the longest one, TimeseriesWindow.
+	ChartFallback       = 24 * time.Hour
+	ChartFallbackLonger = 7 * Day
 )
 
 func dashboards() []Limit {
 	return []Limit{
-		size("DashboardDefinition", DashboardDefinition, "The definition of a dashboard takes at most %s."),
+		size("DashboardDefinitionBytes", DashboardDefinitionBytes, "The definition of a dashboard takes at most %s."),
 		count("DashboardVersions", DashboardVersions, "A dashboard keeps its newest %s versions."),
 		count("Widgets", Widgets, "A dashboard has at most %s widgets."),
 		count("Sections", Sections, "A dashboard has at most %s sections."),
@@ -62,6 +71,11 @@ func dashboards() []Limit {
 		count("ListRows", ListRows, "A list on a dashboard has at most %s rows."),
 		lasts("SharedData", SharedData, "Readers of a share link get data that is at most %s old."),
 		count("SharedReads", SharedReads, "At most %s widgets of an organization are read at once for its share links."),
+		count("SharedReadsOfNode", SharedReadsOfNode, "A node reads at most %s widgets at once for all share links."),
+		lasts("WidgetData", WidgetData, "The relative window of a widget ends at a multiple of %s. Its data are kept for that time."),
+		lasts("RelativeMonth", RelativeMonth, "A month in a relative window has %s."),
+		lasts("ChartFallback", ChartFallback, "A chart without data shows the last %s."),
+		lasts("ChartFallbackLonger", ChartFallbackLonger, "Without data there, it shows the last %s, and then the longest window of a chart."),
 		count("SharedWidgets", SharedWidgets, "A request of a share link reads at most %s widgets."),
 	}
 }

@@ -12,6 +12,8 @@ const (
 	DefaultServiceBuckets = 40
 	DefaultErrorBuckets   = 48
 	DefaultSQLIntervals   = 30
+	// LeastSQLInterval is the shortest interval of a statement whose request gives none.
+	LeastSQLInterval = 5 * time.Minute
 	// DefaultDistributionColumns is for a distribution of durations.
 	DefaultDistributionColumns = 60
 	DefaultApdex               = 500 * time.Millisecond
@@ -54,6 +56,7 @@ func defaults() []Limit {
 		count("DefaultDistributionColumns", DefaultDistributionColumns, "A distribution of durations then has about %s columns."),
 		count("DefaultSQLIntervals", DefaultSQLIntervals, "The window of a SQL statement has about %s intervals when a request does not say "+
 			"how long they are."),
+		lasts("LeastSQLInterval", LeastSQLInterval, "Such an interval lasts at least %s."),
 		lasts("DefaultApdex", DefaultApdex, "The threshold of an Apdex is %s when a request has none."),
 		lasts("LeastBucket", LeastBucket, "A bucket in a chart of one service or error lasts at least %s."),
 		count("DefaultSkeletonSpans", DefaultSkeletonSpans, "The skeleton of a trace has %s spans in one answer when a request does not say how many."),

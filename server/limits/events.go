@@ -30,10 +30,11 @@ const (
 	SessionLength = 24 * time.Hour
 	// SessionPause is the longest time between two events of a session that counts as active time.
 	SessionPause = 15 * time.Second
-	// A session that was seen for less than SessionBounce without a click is a bounce. One with a single page, few clicks and no error is a
-	// glance if it was seen for less than SessionGlance; a session of a page without a click that was seen longer is idle.
-	SessionBounce = 5 * time.Second
-	SessionGlance = 30 * time.Second
+	// A session that was seen for less than SessionBounce without a click is a bounce. One with a single page, at most SessionGlanceClicks and
+	// no error is a glance if it was seen for less than SessionGlance; a session of a page without a click that was seen longer is idle.
+	SessionBounce       = 5 * time.Second
+	SessionGlance       = 30 * time.Second
+	SessionGlanceClicks = 2
 	// RecordingPage is how many chunks of a recording one page holds.
 	RecordingPage = 40
 	// RecordingManifest is how many chunks the manifest of a recording lists.
@@ -72,8 +73,9 @@ func events() []Limit {
 		lasts("SessionPause", SessionPause, "A pause of up to %s between two events of a session counts as active time."),
 		lasts("SessionBounce", SessionBounce, "A session without a click that was seen for less than %s is a bounce."),
 		lasts("SessionGlance", SessionGlance,
-			"A session with at most one page, at most 2 clicks and no error that was seen for less than %s is a glance, unless it is a bounce. "+
+			"A session with at most one page, few clicks and no error that was seen for less than %s is a glance, unless it is a bounce. "+
 				"One with at most one page and no click that was seen for longer is idle."),
+		count("SessionGlanceClicks", SessionGlanceClicks, "A glance has at most %s clicks."),
 		count("RecordingPage", RecordingPage, "A page of a recording has at most %s chunks."),
 		count("RecordingManifest", RecordingManifest, "The manifest of a recording lists at most %s chunks."),
 		size("RecordingPayload", RecordingPayload, "A page of a recording always holds chunks of %s."),

@@ -50,6 +50,16 @@ const (
 	PatternRecords = 1_000_000
 	PatternSample  = 50_000
 	Patterns       = 200
+	// PatternsRead is the number of log records from which a sample is drawn. Of a larger window, only parts are read.
+	PatternsRead = 2_000_000
+	// PatternShapes is how many kinds of log records are counted exactly. PatternBody is the length of the part of a body that is read,
+	// PatternWords the number of its words that are compared, and PatternsFound that of the patterns of one window.
+	PatternShapes = 50_000
+	PatternBody   = 1024
+	PatternWords  = 128
+	PatternsFound = 5000
+	// KnownNames is the number of names of a kind from which on nothing is said about a name that nobody sent.
+	KnownNames = 2000
 	// Incidents is how many incidents one answer holds, IncidentSymptoms how many symptoms each of them. IncidentSeries is how many services,
 	// dependencies, groups of errors and log series each are searched, IncidentMetrics how many metrics with at most IncidentPoints points.
 	Incidents        = 20
@@ -148,7 +158,15 @@ func queries() []Limit {
 		count("FewFacetValues", FewFacetValues, "Every other facet has at most %s values."),
 		count("PatternRecords", PatternRecords, "Log records are counted exactly by pattern in a window that has at most %s of them."),
 		count("PatternSample", PatternSample, "In a window with more, patterns of log records are found in a sample of at most %s."),
+		count("PatternsRead", PatternsRead,
+			"The sample is drawn from all log records of a window that has at most %s of them, and else from equal parts of the window."),
+		count("PatternShapes", PatternShapes, "A sample is also drawn when the log records of a window have %s shapes or more."),
+		characters("PatternBody", PatternBody, "The pattern of a log record comes from the first %s of its body."),
+		count("PatternWords", PatternWords, "It comes from the first %s words of these. One wildcard stands for the others."),
+		count("PatternsFound", PatternsFound, "After %s patterns, each further kind of log record belongs to the pattern of a single wildcard."),
 		count("Patterns", Patterns, "A list of patterns of log records has at most %s."),
+		count("KnownNames", KnownNames,
+			"A search that finds nothing names services, operations or attributes that nobody sent, if the window has fewer than %s of that kind."),
 		count("ErrorSamples", ErrorSamples, "The details of an error show at most %s occurrences."),
 		count("ErrorFingerprints", ErrorFingerprints, "A filter names at most %s errors."),
 		count("FilterNames", FilterNames, "A field of a filter holds at most %s names."),

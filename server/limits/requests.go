@@ -67,6 +67,8 @@ const (
 	// ReadsOfOrganization bounds the reads of telemetry that one organization may run at once, SQL included. With the embedded
 	// engine, a read counts until the engine has ended it, even if its caller has left.
 	ReadsOfOrganization = 6
+	// ChartReadsOfOrganization bounds those of them that are for the series and groups of the query language.
+	ChartReadsOfOrganization = 4
 	// ReadEnd is how long a cancelled read may go on in the embedded engine. After that, the engine restarts, and the organization begins
 	// no reads for ReadPause, or no SQL for SQLPause.
 	ReadEnd   = 5 * time.Second
@@ -110,6 +112,7 @@ func requests() []Limit {
 		lasts("ReadTime", ReadTime, "A read of telemetry takes at most %s."),
 		size("ReadMemory", ReadMemory, "A read of telemetry takes at most %s of the engine's memory."),
 		count("ReadsOfOrganization", ReadsOfOrganization, "An organization has at most %s reads of telemetry at once, SQL included."),
+		count("ChartReadsOfOrganization", ChartReadsOfOrganization, "At most %s of them are for charts and breakdowns."),
 		count("WaitingReads", WaitingReads, "At most %s further reads of an organization wait for their turn."),
 		lasts("ReadEnd", ReadEnd, "A cancelled read that goes on for %s makes the embedded engine restart."),
 		lasts("ReadPause", ReadPause, "After such a read, the organization begins no reads for %s."),

@@ -24,6 +24,8 @@ const (
 	SQLStatements               = 12
 	// SQLPause is how long an organization may not use SQL after a cancelled statement that did not end.
 	SQLPause = 5 * time.Minute
+	// SQLWait is how long a statement waits for other statements.
+	SQLWait = 5 * time.Second
 	// SQLSearch and SQLSearchAnyCase bound the text that a function searches for, with and without regard to case. The work of such a
 	// function grows with this length times that of the text in which it searches.
 	SQLSearch        = 1000
@@ -49,6 +51,7 @@ func sql() []Limit {
 		size("SQLResult", SQLResult, "The result of a SQL statement has at most %s as JSON."),
 		count("SQLStatementsOfOrganization", SQLStatementsOfOrganization, "An organization has at most %s SQL statements at once."),
 		count("SQLStatements", SQLStatements, "All organizations together have at most %s SQL statements at once."),
+		lasts("SQLWait", SQLWait, "A SQL statement waits at most %s for others to end, and then gets 429."),
 		size("SQLSearch", SQLSearch, "A function of SQL searches for a literal of at most %s."),
 		size("SQLSearchAnyCase", SQLSearchAnyCase, "A function of SQL that ignores case searches for a literal of at most %s."),
 		lasts("SQLPause", SQLPause, "After a SQL statement that does not end when it is cancelled, the organization uses no SQL for %s."),

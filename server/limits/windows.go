@@ -68,6 +68,20 @@ const (
 	TraceReach = time.Hour
 	// CallReach is how long before a call its caller may begin. A caller can be a long request, or a message that waits.
 	CallReach = time.Hour
+	// CallClockSkew is how much later than the call its caller may seem to begin, because their clocks differ.
+	CallClockSkew = 5 * time.Minute
+	// WindowSettled is the time after the end of a window in which most of its telemetry arrives. The result of a read of an older window is
+	// kept for ResultKept, that of a SQL statement for SQLResultKept.
+	WindowSettled = 2 * time.Minute
+	ResultKept    = 5 * time.Minute
+	// SQLResultKept is shorter than ResultKept, because a statement can also read a second table without a bound.
+	SQLResultKept = 30 * time.Second
+	// MapKept is how long the calls of whole hours are kept for the service map.
+	MapKept = 10 * time.Minute
+	// ReleaseAlive is the longest pause of a release that still sends spans. ReleaseTakeover is the longest time between the end of a
+	// release and the first spans of the one that replaced it. Checks of fixes are more careful: see IssueRollbackAfter.
+	ReleaseAlive    = 5 * time.Minute
+	ReleaseTakeover = 15 * time.Minute
 	// MetricLookback is how long before a window the point before the first point of a cumulative series is searched.
 	MetricLookback = time.Hour
 	// MetricSample is the time before the last point of a metric from which its details are read.
@@ -122,8 +136,16 @@ func windows() []Limit {
 			"An MCP tool about agents reads %s when a call does not say when the window starts.",
 		),
 		lasts("AgentIdleGap", AgentIdleGap, "A pause of more than %s between turns of an agent is a gap."),
-		lasts("TraceReach", TraceReach, "The spans of a trace are searched up to %s before and after its known part."),
+		lasts("TraceReach", TraceReach, "The spans and the errors of a trace are searched up to %s before and after its known part."),
 		lasts("CallReach", CallReach, "The service map finds the caller of a call if it began at most %s before the call."),
+		lasts("CallClockSkew", CallClockSkew, "It also finds a caller that seems to begin up to %s after the call, because clocks differ."),
+		lasts("MapKept", MapKept, "It keeps the calls of whole hours for %s. A call that arrives late appears after that."),
+		lasts("WindowSettled", WindowSettled, "A read may return a kept result if its window ended at least %s ago."),
+		lasts("ResultKept", ResultKept, "Such a result is kept for %s. Telemetry that arrives late appears after that."),
+		lasts("SQLResultKept", SQLResultKept, "The result of a SQL statement over a window that ended that long ago is kept for %s."),
+		lasts("ReleaseAlive", ReleaseAlive,
+			"A release has ended when another version of its service sent spans more than %s after it. It was rolled back if that version is older."),
+		lasts("ReleaseTakeover", ReleaseTakeover, "It was replaced instead if a later version began at most %s after its end."),
 		lasts("MetricLookback", MetricLookback,
 			"The first point of a cumulative series in a window is compared with a point that is at most %s older than the window."),
 		lasts("MetricSample", MetricSample, "The details of a metric come from data points that are at most %s older than its last one."),

@@ -10,7 +10,7 @@ import (
 )
 
 // TenantPatience is how long a statement of an organization waits for other statements. Then it fails with ErrTenantBusy.
-const TenantPatience = 5 * time.Second
+const TenantPatience = limits.SQLWait
 
 // Bounds on the concurrent statements of tenants: for one organization, and for all together. Here a statement counts until its
 // caller has an answer. The embedded engine counts statements again, until they have ended.

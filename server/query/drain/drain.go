@@ -5,6 +5,8 @@ package drain
 import (
 	"slices"
 	"strings"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // These are the parameters of the algorithm.
@@ -17,10 +19,10 @@ const (
 	// Wildcard stands for a word that varies.
 	Wildcard = "<*>"
 	// maxWords is the number of words kept of a message. The rest becomes one wildcard.
-	maxWords = 128
+	maxWords = limits.PatternWords
 	// maxPatterns bounds the memory. Once there are this many, a message that matches no pattern belongs to the pattern of a
 	// single wildcard.
-	maxPatterns = 5000
+	maxPatterns = limits.PatternsFound
 )
 
 // Pattern is a group of messages.

@@ -32,7 +32,7 @@ type Config struct {
 	Rollups query.Rollups
 }
 
-const defaultPerOrganization = 4
+const defaultPerOrganization = limits.ChartReadsOfOrganization
 
 // Engine is safe for concurrent use.
 type Engine struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/nearest"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/query"
@@ -17,7 +18,7 @@ import (
 const (
 	// maxKnownKeys is the largest number of a signal's keys with which the keys of a request are compared. With more keys
 	// there is no warning.
-	maxKnownKeys = 2000
+	maxKnownKeys = limits.KnownNames
 	// keysFor is how long a list of keys is cached.
 	keysFor     = time.Minute
 	maxKeyLists = 256

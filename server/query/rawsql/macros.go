@@ -32,7 +32,9 @@ func macroNames() []string {
 // intervals are the lengths that AutoInterval can choose.
 func intervals() []time.Duration {
 	const minute, hour, day = time.Minute, time.Hour, 24 * time.Hour
-	return []time.Duration{5 * minute, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day}
+	return []time.Duration{
+		limits.LeastSQLInterval, 10 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, day, 7 * day,
+	}
 }
 
 // AutoInterval is a length of buckets that divides a window into about limits.DefaultSQLIntervals.

@@ -24,13 +24,6 @@ type Warehouse interface {
 	SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error)
 }
 
-// The result of a statement with a bounded window is cached for closedFor if the window ended at least closedAfter ago. closedFor
-// is short because a statement can also read a second table without a bound.
-const (
-	closedAfter = 2 * time.Minute
-	closedFor   = 30 * time.Second
-)
-
 // changing matches functions that give a different result on each call.
 var changing = regexp.MustCompile(`(?i)\b(now\w*|today|yesterday|current_\w+|utc_?timestamp|rand\w*|generate\w+|random\w*)\b`)
 
@@ -81,8 +74,8 @@ func Run(ctx context.Context, w Warehouse, org principal.OrgID, req Request) (*R
 	if req.Time > 0 {
 		bounds.Time = req.Time
 	}
-	if repeats(req.SQL) && time.Since(req.Window.End) > closedAfter {
-		ctx = read.AllowStale(ctx, closedFor)
+	if repeats(req.SQL) && read.Settled(req.Window.End, time.Now()) {
+		ctx = read.AllowStale(ctx, limits.SQLResultKept)
 	}
 	result, err := w.SelectConfined(ctx, org, expanded, bounds)
 	if err != nil {

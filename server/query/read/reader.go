@@ -38,9 +38,9 @@ const (
 
 const (
 	// settled is the time after the end of a window in which most of its telemetry arrives. Only late telemetry arrives after it.
-	settled = 2 * time.Minute
+	settled = limits.WindowSettled
 	// KeptFor is how long a result over a closed window is kept: what comes late shows after that.
-	KeptFor = 5 * time.Minute
+	KeptFor = limits.ResultKept
 )
 
 // Reader runs the statements of every service in the warehouse. It bounds the statements of each organization that run at once, keeps
@@ -161,11 +161,14 @@ func (r *Reader) SQLSchemas(ctx context.Context) ([]warehouse.SQLSchema, error) 
 // KeepFor is how long other callers may get the result of a read up to an instant. It is zero if the result must not be kept. The zero
 // instant means that the end of the read is not known.
 func (r *Reader) KeepFor(ctx context.Context, until time.Time) time.Duration {
-	if !until.IsZero() && r.now().Sub(until) >= settled {
+	if !until.IsZero() && Settled(until, r.now()) {
 		return KeptFor
 	}
 	return staleFor(ctx)
 }
+
+// Settled reports whether most telemetry of a window with that end has arrived.
+func Settled(end, now time.Time) bool { return now.Sub(end) >= settled }
 
 type staleKey struct{}
 

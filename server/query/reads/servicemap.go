@@ -14,7 +14,7 @@ import (
 const CallReach = limits.CallReach
 
 // ClockSkew is how much later than the call its caller may seem to begin, because their clocks differ.
-const ClockSkew = 5 * time.Minute
+const ClockSkew = limits.CallClockSkew
 
 // MaxCallRows is the largest number of rows of a read of calls.
 const MaxCallRows = limits.MapCalls

@@ -92,10 +92,11 @@ var derivedColumns = fmt.Sprintf(`multiIf(DurationMs > 0, toFloat64(DurationMs),
                 match(UserAgent, '(?i)(^|[^u])bot|crawl|spider|slurp|headless|lighthouse|phantomjs|pingdom'), 'bot',
                 Seen >= 0 AND Seen < %[1]d AND ClickCount = 0, 'bounce',
                 PageViews <= 1 AND ClickCount = 0 AND Seen >= %[2]d, 'idle',
-                PageViews <= 1 AND ClickCount <= 2 AND ErrorCount = 0 AND Seen >= 0 AND Seen < %[2]d, 'glance',
+                PageViews <= 1 AND ClickCount <= %[3]d AND ErrorCount = 0 AND Seen >= 0 AND Seen < %[2]d, 'glance',
                 'engaged')],
             if(UserId != '', ['signed_in'], []),
-            if(VisitorIsNew, ['new_visitor'], [])) AS Tags`, limits.SessionBounce.Milliseconds(), limits.SessionGlance.Milliseconds())
+            if(VisitorIsNew, ['new_visitor'], [])) AS Tags`, limits.SessionBounce.Milliseconds(), limits.SessionGlance.Milliseconds(),
+	limits.SessionGlanceClicks)
 
 // activityColumns need Duration and EventTimes, the times of a session's events in nanoseconds. The session's start counts as an
 // event too, and so does its end once it is known. Active and idle time then add up to the duration. An event before the start or

@@ -21,8 +21,7 @@ const unfiltered = limits.UnfilteredBreakdownWindow
 
 // fallbacks are the windows to try for a chart without data.
 func fallbacks() []time.Duration {
-	const day = 24 * time.Hour
-	return []time.Duration{day, 7 * day, 31 * day}
+	return []time.Duration{limits.ChartFallback, limits.ChartFallbackLonger, limits.TimeseriesWindow}
 }
 
 // query runs the query builder's queries.

@@ -21,9 +21,8 @@ const (
 	fromFallback  = "fallback"
 )
 
-// snap is the interval to which the ends of relative windows are rounded up. It is also how long their results are cached. Equal
-// widgets, and all viewers of a dashboard, then ask for the same window, and one read answers them.
-const snap = 15 * time.Second
+// snap is the interval to which the ends of relative windows are rounded up.
+const snap = limits.WidgetData
 
 // lately is a relative window that ends now, or up to snap later.
 func lately(now time.Time, length time.Duration) query.Window {
@@ -107,7 +106,7 @@ func relativeLength(text string) (time.Duration, bool) {
 	n, _ := strconv.Atoi(m[1])
 	unit := map[string]time.Duration{
 		"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
-		"mo": 30 * 24 * time.Hour,
+		"mo": limits.RelativeMonth,
 	}[m[2]]
 	if n > int(math.MaxInt64/unit) {
 		return math.MaxInt64, true // much longer than a widget may read

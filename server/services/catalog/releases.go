@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"slices"
-	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -17,9 +16,9 @@ import (
 
 const (
 	// takeover is the longest time between the last spans of a version and the first of the version that replaced it.
-	takeover = 15 * time.Minute
+	takeover = limits.ReleaseTakeover
 	// alive is the longest pause of a version that still sends spans.
-	alive = 5 * time.Minute
+	alive = limits.ReleaseAlive
 )
 
 // SearchReleases lists the releases of all services, with the version before each.

@@ -26,7 +26,7 @@ const (
 	maxSamples = limits.ErrorSamples
 	maxRelated = limits.RelatedErrors
 	// traceReach is how far around the occurrences the other errors of their traces are searched.
-	traceReach = time.Hour
+	traceReach = limits.TraceReach
 )
 
 // Service implements svcv2connect.ErrorEventsServiceHandler. It is safe for concurrent use.

@@ -25,16 +25,16 @@ const (
 	maxSample        = limits.PatternSample
 	defaultPatterns  = limits.DefaultPatterns
 	maxPatterns      = limits.Patterns
-	patternBodyBytes = 1024 // characters of a body that are read
-	sampleParts      = 64   // equal parts of a window that is too large to be read whole
+	patternBodyBytes = limits.PatternBody
+	sampleParts      = 64 // equal parts of a window that is too large to be read whole
 	noBaseline       = "none"
 	// exactRecords is the number of records that are counted without a sample, and exactShapes the number of shapes among them.
 	exactRecords = limits.PatternRecords
-	exactShapes  = 50_000
+	exactShapes  = limits.PatternShapes
 	// certainty is the number of standard deviations in a margin of error at a confidence of 95 %.
 	certainty = 1.96
 	// wholeSample is the number of records from which a sample is drawn. If there are more, only a part of the window is read.
-	wholeSample = 2_000_000
+	wholeSample = limits.PatternsRead
 )
 
 // SearchLogPatterns groups the records of a window by their fixed parts.

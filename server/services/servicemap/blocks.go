@@ -12,7 +12,7 @@ import (
 
 const (
 	// keepFor is how long a block is cached. A late call appears after that time.
-	keepFor = 10 * time.Minute
+	keepFor = limits.MapKept
 	// keptRows limits the number of cached calls. They take about 10 MB.
 	keptRows = 50_000
 )

@@ -29,7 +29,7 @@ const (
 	maxName            = limits.DashboardName
 	maxText            = limits.DashboardText
 	maxMarkdown        = limits.DashboardMarkdown
-	maxDefinitionBytes = limits.DashboardDefinition
+	maxDefinitionBytes = limits.DashboardDefinitionBytes
 
 	gridColumns = limits.GridColumns
 	maxRows     = limits.GridRows

@@ -27,7 +27,7 @@ import (
 const (
 	// publicEntries bounds the kept results. publicAtOnce bounds the reads of all links that run at once.
 	publicEntries = 512
-	publicAtOnce  = 4
+	publicAtOnce  = limits.SharedReadsOfNode
 	// chartFailed is how long the failure of a chart is kept. A chat service asks for a picture several times in a row.
 	chartFailed = time.Minute
 )
