@@ -132,6 +132,7 @@ var sameLevel = map[[2]string]string{
 	{"server/paging", "server/limits"}:         "page sizes are limits",
 	{"server/demo", "server/limits"}:           "the demo fills the whole retention",
 	{"server/source/pack", "server/limits"}:    "the bounds of a query are limits",
+	{"server/stacktrace", "server/limits"}:     "the bounds of a stack are limits",
 	{"server/wirejson", "server/limits"}:       "the number of problems in an error is a limit",
 	{"server/errorgroup", "server/stacktrace"}: "the group of an error comes from its stack",
 }

@@ -6,11 +6,12 @@ import (
 
 	"github.com/svc-observability/svc/server/ingest/outcome"
 	"github.com/svc-observability/svc/server/ingest/usage"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/store"
 )
 
 // lastSave bounds the wait of a stop for a database that does not accept the last counts and outcomes.
-const lastSave = 5 * time.Second
+const lastSave = limits.StopSaveTime
 
 // openUsage starts the parts that record requests after their answer. They stop after the doors and the pipeline, since telemetry
 // comes first.

@@ -19,6 +19,9 @@ const (
 	ProblemExamples = 10
 	OutcomeReason   = 300
 	OutcomeAgent    = 120
+	// OutcomeSave is the time after which a request with a problem is in that history, OutcomeSaveClean that for one without.
+	OutcomeSave      = 5 * time.Second
+	OutcomeSaveClean = 30 * time.Second
 	// IngestColumns bounds the size of the rows that one request becomes.
 	IngestColumns = 256 << 20
 	// Recording bounds a chunk of a session's recording after decompression.
@@ -77,6 +80,8 @@ func ingest() []Limit {
 		count("ProblemExamples", ProblemExamples, "It keeps the last %s requests with each kind of problem."),
 		size("OutcomeReason", OutcomeReason, "The reason of a problem in it has at most %s."),
 		size("OutcomeAgent", OutcomeAgent, "The name of a sending program in it has at most %s."),
+		lasts("OutcomeSave", OutcomeSave, "The history of an ingest key shows a request with a problem after %s."),
+		lasts("OutcomeSaveClean", OutcomeSaveClean, "It shows a request without a problem after about %s."),
 		size("IngestColumns", IngestColumns, "The rows of an ingest request take at most %s."),
 		size("Recording", Recording, "A chunk of a session's recording is at most %s after decompression."),
 		count("IngestRequests", IngestRequests, "An organization may have %s ingest requests in progress with its public keys, and as many "+

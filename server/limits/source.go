@@ -137,6 +137,24 @@ const (
 	SourceUnpacked  = 1 << 30
 	SourceSearched  = 1 << 20
 	SourceGenerated = 512 << 10
+	// SourceTextBytes is the size of the text of a commit that is searched, SourceVendored that of its vendored files. SourceEntries is the
+	// number of its files and folders, SourcePathsBytes the size of all their paths, SourcePathBytes that of one of them. SourceExpansion is
+	// how many times larger than its archive a commit may be.
+	SourceTextBytes  = 256 << 20
+	SourceVendored   = 64 << 20
+	SourceEntries    = 100_000
+	SourcePathsBytes = 16 << 20
+	SourcePathBytes  = 1024
+	SourceExpansion  = 250
+	// SourceSmall is the size up to which SourceExpansion does not hold: small archives of repeated text pass.
+	SourceSmall = 32 << 20
+	// SourceMatches is the number of matching lines after which a search ends.
+	SourceMatches = 200_000
+	// SourceBuildTime is the time for the copy of a commit. A commit that is too large is refused for SourceTooLarge without another look, one
+	// whose archive could not be read for SourceUnreadable.
+	SourceBuildTime  = 5 * time.Minute
+	SourceTooLarge   = time.Hour
+	SourceUnreadable = time.Minute
 	// SourceFileBytes is the size of the largest file that is read.
 	SourceFileBytes = 10 << 20
 	// SourceCommits and SourceChanges bound a comparison, SourcePatch and SourceText its patches.
@@ -202,9 +220,9 @@ func source() []Limit {
 		lasts("RepositoryLook", RepositoryLook, "The server looks every %s for repositories whose pull requests and deployments it has to read."),
 		count("RepositoryRows", RepositoryRows, "A look reads at most %s repositories of a shard."),
 		lasts("RepositoryTime", RepositoryTime, "It reads one for at most %s."),
-		lasts("RepositoryBusy", RepositoryBusy, "Without a delivery, a repository in which something happened within a day is read every %s."),
-		lasts("RepositoryQuiet", RepositoryQuiet, "One in which something happened of late is read every %s."),
-		lasts("RepositoryIdle", RepositoryIdle, "Any other one is read every %s."),
+		lasts("RepositoryBusy", RepositoryBusy, "Without a delivery, a repository with an event in the last day is read every %s."),
+		lasts("RepositoryQuiet", RepositoryQuiet, "A repository with a recent event is read every %s."),
+		lasts("RepositoryIdle", RepositoryIdle, "Every other repository is read every %s."),
 		lasts("RepositoryRecent", RepositoryRecent, "The first look at a repository goes %s back; events in that time count as recent."),
 		count("RepositoryUnread", RepositoryUnread,
 			"If a host does not return the commits of a pull request in %s looks, svc goes on without them."),
@@ -228,6 +246,17 @@ func source() []Limit {
 		size("SourceUnpacked", SourceUnpacked, "A commit is searched if its files have at most %s in all."),
 		size("SourceSearched", SourceSearched, "Files of more than %s are left out of the search."),
 		size("SourceGenerated", SourceGenerated, "So are files of more than %s that a program wrote, or that are vendored."),
+		size("SourceTextBytes", SourceTextBytes, "A commit is searched if its text has at most %s."),
+		size("SourceVendored", SourceVendored, "Of vendored files, the first %s are searched."),
+		count("SourceEntries", SourceEntries, "A commit is searched if it has at most %s files and folders."),
+		size("SourcePathsBytes", SourcePathsBytes, "A commit is searched if all its paths have at most %s."),
+		size("SourcePathBytes", SourcePathBytes, "A file is found if its path has at most %s."),
+		count("SourceExpansion", SourceExpansion, "A commit is searched if it is at most %s times as large as its archive."),
+		size("SourceSmall", SourceSmall, "That does not hold for a commit of at most %s."),
+		count("SourceMatches", SourceMatches, "A search ends after %s matching lines and says that it is incomplete."),
+		lasts("SourceBuildTime", SourceBuildTime, "A commit is searched if it can be fetched and unpacked within %s."),
+		lasts("SourceTooLarge", SourceTooLarge, "A commit that is too large for the search is fetched again after %s at the earliest."),
+		lasts("SourceUnreadable", SourceUnreadable, "One whose archive cannot be read is fetched again after %s at the earliest."),
 		size("SourceFileBytes", SourceFileBytes, "A file that is read has at most %s."),
 		count("SourceCommits", SourceCommits, "A comparison returns at most %s commits."),
 		count("DefaultSourceCommits", DefaultSourceCommits, "A comparison returns %s commits if the request does not say how many."),

@@ -31,6 +31,9 @@ const (
 	StopEngine = 95
 )
 
+// StopSaveTime is how long a stop waits for a database that does not accept the last usage counts, and as long for the last outcomes.
+const StopSaveTime = 5 * time.Second
+
 func startStop() []Limit {
 	return []Limit{
 		lasts("WarehouseRetry", WarehouseRetry, "A server whose warehouse is damaged or out of reach at the start tries to open it every %s."),
@@ -42,6 +45,8 @@ func startStop() []Limit {
 		count("StopBacklog", StopBacklog, "A stop stores the queue's telemetry until %s percent of it have passed. The rest stays in the queue "+
 			"for the next start."),
 		count("StopSaves", StopSaves, "A stop saves usage counts and the last answers to keys until %s percent of it have passed."),
+		lasts("StopSaveTime", StopSaveTime, "A stop waits at most %s for a database that does not accept the usage counts, and as long for the "+
+			"answers. Counts and answers that are not saved by then are lost."),
 		count("StopEngine", StopEngine, "A stop waits for the embedded engine until %s percent of it have passed, and then kills it, which "+
 			"loses nothing."),
 	}

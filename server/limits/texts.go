@@ -21,6 +21,9 @@ const (
 	SampleRate = 1_000_000_000
 	// ErrorSumText is for the type and the message of the occurrences of an error.
 	ErrorSumText = 500
+	// StackLines and StackBytes bound the part of a stack in which its calls are searched.
+	StackLines = 200
+	StackBytes = 16 << 10
 )
 
 func texts() []Limit {
@@ -40,5 +43,7 @@ func texts() []Limit {
 		count("SampleRate", SampleRate, "A span stands for at most %s spans."),
 		size("ErrorSumText", ErrorSumText,
 			"The type and the message by which an error issue is named have at most %s each. Longer ones are cut."),
+		count("StackLines", StackLines, "The calls of an error are read from the first %s lines of its stack."),
+		size("StackBytes", StackBytes, "They are read from its first %s."),
 	}
 }

@@ -2,7 +2,11 @@
 // no regular expressions, and a Stack that is used again allocates nothing.
 package stacktrace
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/svc-observability/svc/server/limits"
+)
 
 // Language is the format of a frame.
 type Language uint8
@@ -55,8 +59,8 @@ func (l Language) String() string {
 
 // Bounds of a stack. Further text is not read.
 const (
-	MaxLines = 200
-	MaxBytes = 16 << 10
+	MaxLines = limits.StackLines
+	MaxBytes = limits.StackBytes
 )
 
 // Frame is one call. Its texts are parts of the text that was parsed.

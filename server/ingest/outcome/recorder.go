@@ -63,8 +63,8 @@ func Start(cfg Config) (*Recorder, error) {
 	if cfg.Store == nil || cfg.Node == "" {
 		return nil, errors.New("outcome: Store and Node are required")
 	}
-	cfg.SaveEvery = cmp.Or(cfg.SaveEvery, 5*time.Second)
-	cfg.SaveCleanEvery = cmp.Or(cfg.SaveCleanEvery, 30*time.Second)
+	cfg.SaveEvery = cmp.Or(cfg.SaveEvery, limits.OutcomeSave)
+	cfg.SaveCleanEvery = cmp.Or(cfg.SaveCleanEvery, limits.OutcomeSaveClean)
 	cfg.Keep = cmp.Or(cfg.Keep, limits.OutcomeRetention)
 	cfg.CallTimeout = cmp.Or(cfg.CallTimeout, 10*time.Second)
 	cfg.MaxKeys = cmp.Or(cfg.MaxKeys, 1024)

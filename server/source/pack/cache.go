@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 var (
@@ -57,15 +59,15 @@ type CacheConfig struct {
 
 const (
 	defaultBuilds    = 2
-	defaultBuildTime = 5 * time.Minute
+	defaultBuildTime = limits.SourceBuildTime
 	// maxOpen bounds the packs that stay open between requests, and maxOpenFiles their files: an open pack takes about 150 bytes a file.
 	maxOpen      = 16
 	maxOpenFiles = 250_000
 	// touchEvery is how exact the order of eviction is.
 	touchEvery = time.Minute
 	// A commit that is too large stays so; the archive of one that could not be read may have been cut on its way.
-	refuseTooLarge = time.Hour
-	refuseArchive  = time.Minute
+	refuseTooLarge = limits.SourceTooLarge
+	refuseArchive  = limits.SourceUnreadable
 	maxRefusals    = 1000
 )
 

@@ -132,19 +132,20 @@ type Limits struct {
 
 const (
 	// ratioFloor lets small archives of repeated text pass.
-	ratioFloor = 32 << 20
+	ratioFloor = limits.SourceSmall
 	// maxFileBytes is the largest FileBytes. A block holds at least one whole file, and a search holds one block.
 	maxFileBytes = 8 << 20
 	// maxPath is the longest path in bytes; maxPaths bounds the paths of a commit together, because the directory is held in memory.
-	maxPath  = 1024
-	maxPaths = 16 << 20
+	maxPath  = limits.SourcePathBytes
+	maxPaths = limits.SourcePathsBytes
 )
 
 // DefaultLimits fit a node that builds two packs at a time in 128 MiB.
 func DefaultLimits() Limits {
 	return Limits{
-		ArchiveBytes: limits.SourceArchive, UnpackedBytes: limits.SourceUnpacked, TextBytes: 256 << 20, Ratio: 250, Entries: 100_000,
-		FileBytes: limits.SourceSearched, GeneratedBytes: limits.SourceGenerated, VendoredBytes: 64 << 20,
+		ArchiveBytes: limits.SourceArchive, UnpackedBytes: limits.SourceUnpacked, TextBytes: limits.SourceTextBytes,
+		Ratio: limits.SourceExpansion, Entries: limits.SourceEntries,
+		FileBytes: limits.SourceSearched, GeneratedBytes: limits.SourceGenerated, VendoredBytes: limits.SourceVendored,
 	}
 }
 

@@ -33,7 +33,9 @@ type Query struct {
 
 // DefaultQuery fits a caller that waits for the answer.
 func DefaultQuery() Query {
-	return Query{Files: limits.SourceFiles, PerFile: 5, Context: limits.SourceContext, Time: time.Second, Bytes: 1 << 30, Matches: 200_000}
+	return Query{
+		Files: limits.SourceFiles, PerFile: 5, Context: limits.SourceContext, Time: time.Second, Bytes: 1 << 30, Matches: limits.SourceMatches,
+	}
 }
 
 // Bounds of the requests of a caller of Search. Those of a query are in limits.
