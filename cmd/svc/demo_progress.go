@@ -26,7 +26,6 @@ type demoProgress struct {
 
 const (
 	redrawEvery = 100 * time.Millisecond
-	lineEvery   = 10 * time.Second
 	barWidth    = 28
 )
 
@@ -57,7 +56,7 @@ func (p *demoProgress) update(s demo.Progress) {
 		p.live = true
 		fmt.Fprintln(p.out, "demo: the past hours are filled; sending live, Ctrl-C stops")
 	}
-	every := lineEvery
+	every := demo.ProgressEvery
 	if p.terminal {
 		every = redrawEvery
 	}

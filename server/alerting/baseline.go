@@ -20,16 +20,23 @@ type Baseline struct {
 	Sensitivity string `json:"sensitivity"`
 }
 
+// How far a value must be from the median of the past, by sensitivity.
+const (
+	LowDeviations, LowRatio       = 6, 3
+	NormalDeviations, NormalRatio = 4, 2
+	HighDeviations, HighRatio     = 3, 1.5
+)
+
 // distances are how far a value must be from the median of the past: deviations is in median absolute deviations, ratio is a factor. Both
 // must be passed.
 func (b *Baseline) distances() (deviations, ratio float64, ok bool) {
 	switch b.Sensitivity {
 	case "low":
-		return 6, 3, true
+		return LowDeviations, LowRatio, true
 	case "normal":
-		return 4, 2, true
+		return NormalDeviations, NormalRatio, true
 	case "high":
-		return 3, 1.5, true
+		return HighDeviations, HighRatio, true
 	default:
 		return 0, 0, false
 	}

@@ -3,6 +3,8 @@ package contract
 import (
 	"time"
 
+	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/demo"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -142,45 +144,73 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Size(limits.EventURL), "trace-policies.md"},
 	// The oldest hour that the demo sends is one hour younger than the retention.
 	{limits.Lasts(limits.TraceRetention - time.Hour), "demo.md"},
-	// These figures are no limits: times of caches and retries, measurements, and sizes of the demo.
-	{"2 minutes", "clients.md demo.md operations.md reads.md sql.md"},
+	{limits.Lasts(limits.IdempotencyLease), "clients.md"},
+	{limits.Lasts(limits.IngestKeyCopy), "ingest-keys.md"},
+	{limits.Lasts(limits.IngestKeyOutage), "ingest-keys.md"},
+	{limits.Lasts(limits.WindowSettled), "reads.md sql.md"},
+	{limits.Lasts(limits.ResultKept), "reads.md"},
+	{limits.Lasts(limits.SQLResultKept), "sql.md"},
+	{limits.Lasts(limits.SQLPause), "sql.md"},
+	{limits.Lasts(limits.SQLWait), "sql.md"},
+	{limits.Lasts(limits.LeastSQLInterval), "sql.md"},
+	{limits.Number(limits.ReadsOfOrganization), "reads.md"},
+	{limits.Number(limits.ChartReadsOfOrganization), "dashboard-data.md reads.md"},
+	{limits.Number(limits.WaitingReads), "reads.md"},
+	{limits.Number(limits.KnownNames), "reads.md"},
+	{limits.Number(limits.PatternsRead), "reads.md"},
+	{limits.Lasts(limits.CallClockSkew), "reads.md"},
+	{limits.Lasts(limits.MapKept), "reads.md"},
+	{limits.Lasts(limits.WidgetData), "dashboard-data.md"},
 	{limits.Lasts(limits.SharedData), "dashboard-data.md"},
+	{limits.Number(limits.SharedReadsOfNode), "dashboard-data.md"},
+	{limits.Lasts(limits.ChartFallback), "dashboard-data.md"},
+	{limits.Lasts(limits.ChartFallbackLonger), "dashboard-data.md"},
+	{limits.Lasts(limits.SessionPause), "journeys.md"},
+	{limits.Lasts(limits.SessionBounce), "journeys.md"},
+	{limits.Lasts(limits.SessionGlance), "journeys.md"},
+	{limits.Number(limits.SessionGlanceClicks), "journeys.md"},
+	{limits.Size(limits.RecordingAnswer), "journeys.md"},
 	{limits.Lasts(limits.PlanRead), "limits.md"},
-	{"4", "dashboard-data.md"},
-	{"2,000,000", "dashboard-data.md demo.md reads.md"},
+	{limits.Lasts(limits.OutcomeSave), "operations.md"},
+	{limits.Lasts(limits.OutcomeSaveClean), "operations.md"},
+	{limits.Lasts(limits.WarehouseRetry), "operations.md"},
+	// The answer to an exporter that must wait has this time in its Retry-After.
+	{limits.Lasts(retryAfter(apierr.IngestExportLaneBackpressure)), "limits.md"},
+	// The shop of svc demo.
+	{limits.Lasts(demo.Patience), "demo.md"},
+	{limits.Lasts(demo.ProgressEvery), "demo.md"},
+	{limits.Lasts((demo.FloodPatterns - 1) * limits.Day), "demo.md"},
+	{limits.Lasts(demo.SlotLength), "demo.md"},
+	{limits.Lasts(demo.TwoWithin), "demo.md"},
+	{limits.Number(demo.StormAttempts), "demo.md"},
+	{limits.Lasts(demo.StockEvery * time.Minute), "demo.md"},
+	{limits.Lasts(demo.TrainingEvery * time.Minute), "demo.md"},
+	{limits.Lasts(demo.ShortestFault * time.Minute), "demo.md"},
+	{limits.Lasts(demo.LongestFault * time.Minute), "demo.md"},
+	{limits.Lasts(demo.ShortestBacklog * time.Minute), "demo.md"},
+	{limits.Lasts(demo.LongestBacklog * time.Minute), "demo.md"},
+	{limits.Lasts(demo.ShortestGrowth * time.Minute), "demo.md"},
+	{limits.Lasts(demo.LongestGrowth * time.Minute), "demo.md"},
+	// The forms of a number: the decimals of a weight, and the shortest name of a product event.
+	{"6", "trace-policies.md"},
+	{"1 bytes", "trace-policies.md"},
+	// A setting of Cloudflare in MB. Such an upload fits into limits.IngestDecompressed.
+	{"100", "clients.md"},
+	// A record that is refused on its own is tried so long in all, with the pauses of package pipeline.
+	{"2 minutes", "operations.md"},
+	// Measurements, and sizes that follow from them.
+	{"2,000,000", "dashboard-data.md demo.md"}, // 1.2 million
 	{"6 hours", "dashboard-data.md"},
 	{"23 hours", "dashboard-data.md"},
 	{"10,000,000", "demo.md"},
-	{"10 seconds", "demo.md"},
-	{"6 days", "demo.md"},
-	{"5 minutes", "demo.md reads.md sql.md"},
-	{"15 minutes", "demo.md"},
-	{"20 minutes", "demo.md"},
-	{"40 minutes", "demo.md"},
-	{"45 minutes", "demo.md"},
-	{"50 minutes", "demo.md"},
-	{"75 minutes", "demo.md"},
-	{"80 minutes", "demo.md"},
-	{"4 hours", "demo.md"},
-	{"2", "journeys.md"},
-	{"15", "journeys.md"},
-	{"8,000,000 bytes", "journeys.md"},
-	{"2 seconds", "limits.md"},
 	{"18,000,000", "limits.md"},
 	{"60 bytes", "limits.md"},
-	{"3 minutes", "demo.md limits.md"},
-	{"5 seconds", "operations.md"},
-	{"6", "demo.md reads.md trace-policies.md"},
-	{"4", "reads.md"}, // statements of series and groups at once: package engine
-	{"200", "reads.md"},
-	{"3,000,000", "reads.md sql.md"},
-	{"10 minutes", "reads.md reliability.md"},
-	{"30 seconds", "sql.md"},
-	{"1 bytes", "trace-policies.md"},
-	{"100", "clients.md"},
+	{"3 minutes", "limits.md"},
+	{"3,000,000", "sql.md"},
 	{"10", "reliability.md"},
+	{"10 minutes", "reliability.md"},
 	{"1 GiB", "reliability.md"},
-	// What was measured, with the command beside it.
+	// Measurements with the command beside them.
 	{"5 GiB", "reliability.md"},
 	{"23 GiB", "reliability.md"},
 	{"37", "reliability.md"},
@@ -189,4 +219,9 @@ var documentFigures = []struct{ figure, documents string }{
 	{"514 MiB", "reliability.md"},
 	{"686 MiB", "reliability.md"},
 	{"870 MiB", "reliability.md"},
+}
+
+// retryAfter is the pause that an error of a tag asks for.
+func retryAfter(tag apierr.Tag) time.Duration {
+	return time.Duration(apierr.New(tag, "").RetryAfterSeconds()) * time.Second
 }

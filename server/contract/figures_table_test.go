@@ -3,7 +3,11 @@ package contract
 import (
 	"fmt"
 
+	"github.com/svc-observability/svc/server/alerting"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/source/frames"
+	"github.com/svc-observability/svc/server/source/suspects"
 )
 
 // boundFigures binds each figure in a comment of the contract to its limit: a number with a unit of time or size, or any other number. A
@@ -202,49 +206,53 @@ var boundFigures = []struct{ figure, paths string }{
 	{limits.Lasts(limits.AlertSlowBurnShort), "AlertBurn"},
 	{limits.Number(limits.AlertSlowBurnShare), "AlertBurn"},
 	{limits.Lasts(limits.AlertCreepingBurn), "AlertBurn"},
-	// These figures are no limits: fixed windows, thresholds, smallest lengths, and the lengths of lists in answers.
+	{limits.Lasts(limits.PatternWindow), "DiagnosisService.DiagnoseService"},
+	{limits.Lasts(limits.ErrorContext), "ErrorEventsService.GetErrorEvent"},
+	{limits.Lasts(limits.SetupWindow), "InstrumentationService.GetSetupAudit InstrumentationService.ListInstrumentationRecommendations " +
+		"Recommendation.usage_count SetupAudit.data_status"},
+	{limits.Lasts(limits.ChartFallback), "PreviewDashboardWidgetRequest.empty_range_fallback " +
+		"SearchDashboardWidgetDataRequest.empty_range_fallback"},
+	{limits.Lasts(limits.ChartFallbackLonger), "PreviewDashboardWidgetRequest.empty_range_fallback " +
+		"SearchDashboardWidgetDataRequest.empty_range_fallback"},
+	{limits.Lasts(limits.ServiceBaseline), "Service.baseline_p95_latency_ms Service.baseline_span_count"},
+	{limits.Number(limits.SessionGlanceClicks), "SessionReplaySummary.tags"},
+	{limits.Lasts(limits.RelativeMonth), "TimeRange.value"},
+	{limits.Lasts(limits.LeastSQLInterval), "RunSqlRequest.granularity_seconds"},
+	{limits.Lasts(limits.CLILoginSlowDown), "CliService.RedeemCliLogin"},
+	{limits.Number(limits.ExaminedServices), "DiagnosisService.ComparePeriods"},
+	{limits.Number(int(limits.APIKeyWeek.Seconds())), "CreateApiKeyRequest.expires_in_seconds"},
+	{limits.Number(int(limits.APIKeyMonth.Seconds())), "CreateApiKeyRequest.expires_in_seconds"},
+	{limits.Number(int(limits.APIKeyQuarter.Seconds())), "CreateApiKeyRequest.expires_in_seconds"},
+	{limits.Number(int(limits.APIKeyYear.Seconds())), "CreateApiKeyRequest.expires_in_seconds"},
+	// These figures are no limits: what others set, and smallest lengths.
 	{"1 characters", "CreateAgentFeedbackRequest.reason CreateAgentFeedbackRequest.summary"},
-	{"24 hours", "AlertDestinationsService.ListTelegramChats DiagnosisService.DiagnoseService ErrorEventsService.GetErrorEvent " +
-		"InstrumentationService.GetSetupAudit " +
-		"InstrumentationService.ListInstrumentationRecommendations " +
-		"PreviewDashboardWidgetRequest.empty_range_fallback Recommendation.usage_count " +
-		"SearchDashboardWidgetDataRequest.empty_range_fallback SetupAudit.data_status"},
-	{"2", "SessionReplaySummary.tags"},
+	{"24 hours", "AlertDestinationsService.ListTelegramChats"}, // Telegram
 	// The error of digests in percent of the ranks, as the oracle of the end-to-end tests holds it.
 	{"2", "Service.p50_latency_ms"},
-	{"30 days", "TimeRange.value"},
-	{"5 minutes", "RunSqlRequest.granularity_seconds"},
-	{"5 seconds", "CliService.RedeemCliLogin"},
 	{limits.Number(limits.SessionFacetValues), "SessionReplaysService.SearchSessionReplayFacets"},
 	{limits.Number(limits.FunnelLeavers), "SearchProductEventFunnelRequest.leavers"},
-	{"6", "DiagnosisService.ComparePeriods"},
-	{"7 days", "PreviewDashboardWidgetRequest.empty_range_fallback SearchDashboardWidgetDataRequest.empty_range_fallback " +
-		"Service.baseline_p95_latency_ms Service.baseline_span_count"},
 	{limits.Lasts(limits.IssueQuiet), "ErrorIncident.status ErrorIssue.has_open_incident ErrorIssueDetail.has_open_incident"},
 	{limits.Lasts(limits.IssueStaticVersion), "ErrorIssue.resolved_versions ErrorIssueDetail.resolved_versions"},
 	{limits.Lasts(limits.IssueWindow), "GetErrorIssueRequest.start_time"},
 	{limits.Lasts(limits.IssueDeployWait), "ErrorIssueVerification.reason"},
-	// How far a value must rise for each sensitivity, in package alerting.
-	{"2", "AlertBaseline"},
-	{"3", "AlertBaseline"},
-	{"4", "AlertBaseline"},
-	{"1.5", "AlertBaseline"},
-	// Thresholds of a diagnosis, in package diagnose: a rate 1.5 times as high and above 0.1 %, and 10 ms more.
-	{"1.5", "ComparedService.flags"},
-	{"0.1", "ComparedService.flags"},
-	{"10", "DiagnosisService.SearchSlowerOperations"},
+	// How far a value must rise for each sensitivity.
+	{fmt.Sprint(alerting.LowDeviations), "AlertBaseline"},
+	{fmt.Sprint(alerting.LowRatio), "AlertBaseline"},
+	{fmt.Sprint(alerting.NormalDeviations), "AlertBaseline"},
+	{fmt.Sprint(alerting.NormalRatio), "AlertBaseline"},
+	{fmt.Sprint(alerting.HighDeviations), "AlertBaseline"},
+	{fmt.Sprint(alerting.HighRatio), "AlertBaseline"},
+	// Thresholds of a diagnosis: a rate that is so many times as high and above so many percent, and so many milliseconds more.
+	{fmt.Sprint(diagnose.HigherRate), "ComparedService.flags"},
+	{fmt.Sprint(diagnose.HigherRateFrom * 100), "ComparedService.flags"},
+	{fmt.Sprint(diagnose.SlowerByMs), "DiagnosisService.SearchSlowerOperations"},
 	// The first five values of the list, and the five signals.
 	{"5", "AlertRule.signal_type AlertRuleMutationResponse.signal_type CreateAlertRuleRequest.signal_type " +
 		"UpdateAlertRuleRequest.signal_type InstrumentationService.GetTelemetrySignals ServiceSignals.signals " +
 		"TelemetrySignals.signals"},
-	// The user interface offers these; the API takes others.
-	{"604,800", "CreateApiKeyRequest.expires_in_seconds"},
-	{"2,592,000", "CreateApiKeyRequest.expires_in_seconds"},
-	{"7,776,000", "CreateApiKeyRequest.expires_in_seconds"},
-	{"31,536,000", "CreateApiKeyRequest.expires_in_seconds"},
-	// So many calls of a program prove where its files are, and a change so near to a call counts: package sourcehosting.
-	{"3", "ErrorFrameSource"},
-	{"5", "SuspectCommit.is_near"},
+	// So many calls of a program prove where its files are, and a change so near to a call counts.
+	{limits.Number(frames.Proof), "ErrorFrameSource"},
+	{limits.Number(suspects.Near), "SuspectCommit.is_near"},
 	// The priority of most issues.
 	{"3", "ErrorIssue.priority ErrorIssueDetail.priority"},
 	// The formula of the Apdex: up to four times the threshold is tolerated and counts half. Its result has four decimals.

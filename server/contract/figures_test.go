@@ -2,7 +2,6 @@ package contract
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -169,6 +168,7 @@ func TestFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const table = "boundFigures (server/contract/figures_table_test.go)"
 	want := map[string][]string{}
 	for _, b := range boundFigures {
 		for _, path := range strings.Fields(b.paths) {
@@ -178,7 +178,7 @@ func TestFigures(t *testing.T) {
 	text, rules := comments(c), ruled(c)
 	for path := range want {
 		if _, ok := text[path]; !ok {
-			t.Errorf("%s is bound to a figure and is not in the contract", path)
+			t.Errorf("%s binds %s to a figure; the contract does not have it", table, path)
 		}
 	}
 	figures := 0
@@ -193,12 +193,12 @@ func TestFigures(t *testing.T) {
 		figures += len(got)
 		for _, f := range got {
 			if !slices.Contains(want[path], f) && !slices.Contains(own, f) {
-				t.Errorf("%s says %q; its limits are %q. Correct the comment, or bind the figure.", path, f, want[path])
+				t.Errorf("%s says %q; its figures in %s are %q. Correct the comment, or bind the figure there.", path, f, table, want[path])
 			}
 		}
 		for _, f := range want[path] {
 			if !slices.Contains(got, f) {
-				t.Errorf("%s does not say %q, which is its limit: %s", path, f, fmt.Sprint(got))
+				t.Errorf("%s does not say %q, which %s binds to it. It says %q.", path, f, table, got)
 			}
 		}
 	}

@@ -103,11 +103,12 @@ func (p *plan) draw(kind string, r random, slot int64) *planted {
 	minute := func(low, high int) int64 { return int64(low+r.IntN(high-low)) * nanosPerMinute }
 	size := func(low, high float64) float64 { return low + (high-low)*r.Float64() }
 	f := &planted{kind: kind, fails: r.chance(0.5)}
-	length := minute(20, 45)
+	length := minute(ShortestFault, LongestFault)
 	services := []string{catalog, search, cart, checkout, payments, inventory, shipping, recommendation}
 	switch kind {
 	case KindLeak:
-		f.service, f.size, length = pick(r, []string{catalog, search, cart, checkout, inventory, recommendation}), size(2.2, 4), minute(50, 80)
+		f.service, f.size = pick(r, []string{catalog, search, cart, checkout, inventory, recommendation}), size(2.2, 4)
+		length = minute(ShortestGrowth, LongestGrowth)
 	case KindPod:
 		f.service, f.replica, f.size = pick(r, services), r.IntN(replicasInRegions), size(6, 20)
 	case KindRegion:
@@ -141,7 +142,7 @@ func (p *plan) draw(kind string, r random, slot int64) *planted {
 			{recommendation, "clickstream", ""},
 			{shipping, "labels", ""},
 		})
-		f.service, f.dependency, f.size, length = at.service, at.dependency, size(6, 20), minute(40, 75)
+		f.service, f.dependency, f.size, length = at.service, at.dependency, size(6, 20), minute(ShortestBacklog, LongestBacklog)
 	case KindCertificate:
 		at := pick(r, []target{
 			{payments, "api.payfast.example", ""},
@@ -162,7 +163,8 @@ func (p *plan) draw(kind string, r random, slot int64) *planted {
 			{recommendation, "recommendation", "similarities"},
 			{search, "products", "products"},
 		})
-		f.service, f.dependency, f.table, f.size, length = at.service, at.dependency, at.table, size(20, 60), minute(50, 80)
+		f.service, f.dependency, f.table, f.size = at.service, at.dependency, at.table, size(20, 60)
+		length = minute(ShortestGrowth, LongestGrowth)
 	case KindLogLevel:
 		f.service, f.size = pick(r, []string{edge, catalog, search, cart, checkout, payments, inventory}), size(20, 60)
 	case KindRelease:

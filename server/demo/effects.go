@@ -151,9 +151,8 @@ func (p *planted) call(
 			return f
 		})
 	}
-	const attempts = 6
 	var last *failure
-	for range attempts {
+	for range StormAttempts {
 		last = once(2*median, func() *failure {
 			if !t.r.chance(p.size) {
 				return nil

@@ -147,9 +147,12 @@ func (c faultClock) catalogVersion(nano int64) string {
 // firstDay is the release day of catalog 4.0: 2026-01-01, in days since 1970.
 const firstDay = 20454
 
-// floodPattern returns the new pattern of a day. No pattern returns within a week.
+// FloodPatterns is the number of patterns of the flood of log records, which take turns by day.
+const FloodPatterns = 7
+
+// floodPattern returns the new pattern of a day.
 func floodPattern(nano int64) string {
-	list := []string{
+	list := [FloodPatterns]string{
 		"stock ledger drift for %s: counted %d, booked %d, replica behind by %d ms",
 		"reservation sweep skipped %s: %d holds left, %d expired, next try in %d ms",
 		"replica read refused for %s: want position %d, have %d, waited %d ms",

@@ -18,6 +18,20 @@ const (
 	earliestOnset = 130
 )
 
+// How many minutes a fault lasts: the usual ones, those of KindQueue, and those that grow slowly.
+const (
+	ShortestFault, LongestFault     = 20, 45
+	ShortestBacklog, LongestBacklog = 40, 75
+	ShortestGrowth, LongestGrowth   = 50, 80
+)
+
+const (
+	// TwoWithin is the time within which two faults at once begin.
+	TwoWithin = 3 * time.Minute
+	// StormAttempts is how often a call is made at most in a storm of retries.
+	StormAttempts = 6
+)
+
 // plan is the timetable of random faults. It depends on the seed and on the kind only, so windows that adjoin show the same faults. It
 // makes the shop a little larger, too: its pods run in two regions, and services are released without a fault.
 type plan struct {
@@ -72,7 +86,7 @@ func (p *plan) slot(number int64) *slotPlan {
 	return s
 }
 
-// two draws two faults of different kinds in different services. The second begins within three minutes of the first.
+// two draws two faults of different kinds in different services. The second begins within TwoWithin of the first.
 func (p *plan) two(r random, number int64) []*planted {
 	first := p.draw(pick(r, singleKinds()), r, number)
 	for {
@@ -81,7 +95,7 @@ func (p *plan) two(r random, number int64) []*planted {
 			continue
 		}
 		length := second.to - second.from
-		second.from = first.from + r.Int64N(3*nanosPerMinute)
+		second.from = first.from + r.Int64N(int64(TwoWithin))
 		second.to = min(second.from+length, (number+1)*slotNanos-5*nanosPerMinute)
 		return []*planted{first, second}
 	}

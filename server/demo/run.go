@@ -47,6 +47,9 @@ type Result struct {
 // 15 minutes before its first row.
 const MaxBack = limits.TraceRetention - time.Hour
 
+// ProgressEvery is the time between two lines about the progress where there is no terminal.
+const ProgressEvery = 10 * time.Second
+
 // MaxRate is the highest rate of a run, in requests of the shop a second.
 const MaxRate = limits.DemoRate
 

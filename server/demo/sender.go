@@ -50,8 +50,8 @@ func (t Totals) Items(of func(Count) int) (n int) {
 
 const (
 	senders = 4
-	// patience is how long a request is retried before the run fails.
-	patience = 2 * time.Minute
+	// Patience is how long a request is retried before the run fails.
+	Patience = 2 * time.Minute
 	// grace is how long open requests may continue after a stop.
 	grace      = 10 * time.Second
 	maxReasons = 10
@@ -146,8 +146,8 @@ func (o *outbox) deliver(p *packer, r request) error {
 			o.count(r, len(body), refused, reason)
 			return nil
 		}
-		if time.Since(began) > patience {
-			return fmt.Errorf("gave up after %s: %w", patience, err)
+		if time.Since(began) > Patience {
+			return fmt.Errorf("gave up after %s: %w", Patience, err)
 		}
 		o.mu.Lock()
 		o.totals.Retries++

@@ -188,15 +188,21 @@ func (g *slot) rehearsal(r random, at int64) {
 	t.end()
 }
 
+// Minutes between two runs of the scheduled jobs.
+const (
+	StockEvery    = 5
+	TrainingEvery = 15
+)
+
 // jobs runs the scheduled jobs.
 func (g *slot) jobs() {
 	r := newRandom(g.seed, "jobs", g.minute)
-	if g.minute%5 == 2 {
+	if g.minute%StockEvery == 2 {
 		t := g.begin(r, g.start+int64(r.between(0, time.Second)), production, nil)
 		t.reconcileStock()
 		t.end()
 	}
-	if g.minute%15 == 7 {
+	if g.minute%TrainingEvery == 7 {
 		t := g.begin(r, g.start+int64(r.between(0, time.Second)), production, nil)
 		t.retrain()
 		t.end()

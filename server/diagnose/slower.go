@@ -16,6 +16,9 @@ import (
 // busiestOperations is the number of operations of a period that are compared.
 const busiestOperations = limits.ComparedOperations
 
+// SlowerByMs is the least difference of the 95th percentiles that counts, in milliseconds.
+const SlowerByMs = 10
+
 type operation struct{ service, name string }
 
 // Slower compares operations with the period of equal length before. An operation got slower if its 95th percentile is at least
@@ -39,7 +42,7 @@ func (e *Engine) Slower(ctx context.Context, p Period, s Scope) (*svcv2.SlowerOp
 	for key, op := range now {
 		was, ok := before[key]
 		if !ok || op.GetCount() < limits.SlowerSpans || was.GetCount() < limits.SlowerSpans || op.GetP95LatencyMs() < 2*was.GetP95LatencyMs() ||
-			op.GetP95LatencyMs()-was.GetP95LatencyMs() < 10 {
+			op.GetP95LatencyMs()-was.GetP95LatencyMs() < SlowerByMs {
 			continue
 		}
 		op.PreviousP95LatencyMs = was.GetP95LatencyMs()
