@@ -5,6 +5,7 @@ import (
 
 	"github.com/svc-observability/svc/server/apierr"
 	"github.com/svc-observability/svc/server/demo"
+	"github.com/svc-observability/svc/server/diagnose"
 	"github.com/svc-observability/svc/server/limits"
 )
 
@@ -104,16 +105,16 @@ var documentFigures = []struct{ figure, documents string }{
 	{limits.Number(limits.SpanFields), "reads.md"},
 	{limits.Lasts(limits.ReleaseWindow), "incidents.md"},
 	// The statistics of package diagnose.
-	{limits.Lasts(time.Minute), "incidents.md"},
-	{limits.Lasts(2 * time.Minute), "incidents.md"},
-	{limits.Lasts(5 * time.Minute), "incidents.md"},
-	{limits.Lasts(10 * time.Minute), "incidents.md"},
-	{limits.Lasts(12 * time.Minute), "incidents.md"},
+	{limits.Lasts(diagnose.FineBucket), "incidents.md"},
+	{limits.Lasts(diagnose.FineUpTo), "incidents.md"},
+	{limits.Lasts(diagnose.MiddleBucket), "incidents.md"},
+	{limits.Lasts(diagnose.MiddleUpTo), "incidents.md"},
+	{limits.Lasts(diagnose.CoarseBucket), "incidents.md"},
+	{limits.Lasts(diagnose.PauseUpTo), "incidents.md"},
+	{limits.Lasts(diagnose.BeforeLeast), "incidents.md"},
+	{limits.Lasts(diagnose.BeforeMost), "incidents.md"},
+	{limits.Lasts(diagnose.Together), "incidents.md"},
 	{limits.Lasts(limits.MarkerBefore), "incidents.md"},
-	{limits.Lasts(2 * time.Hour), "incidents.md"},
-	{limits.Lasts(6 * time.Hour), "incidents.md"},
-	{limits.Lasts(12 * time.Hour), "incidents.md"},
-	{limits.Lasts(31 * time.Hour), "incidents.md"},
 	{limits.Lasts(limits.IssueStaticVersion), "issues.md"},
 	{limits.Number(limits.IssuesAMinute), "issues.md"},
 	{limits.Number(limits.OpenIssues), "issues.md"},

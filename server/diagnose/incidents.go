@@ -15,8 +15,8 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
-// together is the greatest distance between the begins of changes with one cause.
-const together = 12 * time.Minute
+// Together is the greatest distance between the begins of changes with one cause.
+const Together = 12 * time.Minute
 
 // cluster is the changes that belong together.
 type cluster struct {
@@ -165,10 +165,10 @@ func clusters(list []symptom, calls, messages map[[2]string]bool) []cluster {
 
 // fits tells whether a change can have the cause of this one by its time: both begin together, or it lies within this one.
 func (s symptom) fits(y symptom) bool {
-	if y.from.Sub(s.from).Abs() <= together && y.to.After(s.from) && y.from.Before(s.to) {
+	if y.from.Sub(s.from).Abs() <= Together && y.to.After(s.from) && y.from.Before(s.to) {
 		return true
 	}
-	return !y.from.Before(s.from.Add(-together)) && !y.to.After(s.to.Add(together))
+	return !y.from.Before(s.from.Add(-Together)) && !y.to.After(s.to.Add(Together))
 }
 
 // filledBy tells whether a resource of the same service began to fill before this change.

@@ -57,7 +57,7 @@ func (e *Engine) trafficOf(ctx context.Context, org principal.OrgID, i *incident
 func (i *incident) rise() symptom {
 	var rise symptom
 	for _, y := range i.symptoms {
-		if y.kind != throughput || !y.up() || y.from.Sub(i.window.Start) > together {
+		if y.kind != throughput || !y.up() || y.from.Sub(i.window.Start) > Together {
 			continue
 		}
 		// Of services that call each other, the traffic comes in at the first.

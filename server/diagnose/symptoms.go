@@ -101,15 +101,25 @@ type search struct {
 	unmarked atomic.Bool
 }
 
+// Buckets are FineBucket long in a window of at most FineUpTo, MiddleBucket in one of at most MiddleUpTo, and else CoarseBucket. A change
+// may pause for PauseUpTo. The time before a window is as long as the window, from BeforeLeast to BeforeMost, and counts as part of it.
+const (
+	FineBucket, FineUpTo     = time.Minute, 12 * time.Hour
+	MiddleBucket, MiddleUpTo = 2 * time.Minute, 31 * time.Hour
+	CoarseBucket             = 5 * time.Minute
+	PauseUpTo                = 10 * time.Minute
+	BeforeLeast, BeforeMost  = 2 * time.Hour, 6 * time.Hour
+)
+
 // newSearch extends the window by a time before, with which it is compared.
 func newSearch(p Period, s Scope) *search {
-	before := min(max(p.length(), 2*time.Hour), 6*time.Hour)
-	length, bucket := p.length()+before, 5*time.Minute
+	before := min(max(p.length(), BeforeLeast), BeforeMost)
+	length, bucket := p.length()+before, CoarseBucket
 	switch {
-	case length <= 12*time.Hour+time.Minute:
-		bucket = time.Minute
-	case length <= 31*time.Hour:
-		bucket = 2 * time.Minute
+	case length <= FineUpTo+time.Minute:
+		bucket = FineBucket
+	case length <= MiddleUpTo:
+		bucket = MiddleBucket
 	}
 	start := p.Start.Add(-before).Truncate(bucket)
 	end := p.End.Truncate(bucket)
@@ -118,7 +128,7 @@ func newSearch(p Period, s Scope) *search {
 			Window: query.Window{Start: start, End: end}, Bucket: bucket, Environment: s.Environment, Service: s.Service,
 			Limit: limits.IncidentSeries,
 		},
-		asked: Period{p.Start, end}, gap: max(2, int(10*time.Minute/bucket)), traffic: map[[2]string][]float64{},
+		asked: Period{p.Start, end}, gap: max(2, int(PauseUpTo/bucket)), traffic: map[[2]string][]float64{},
 	}
 }
 

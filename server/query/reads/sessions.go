@@ -278,8 +278,8 @@ func SessionsOfTrace(traceID string, w query.Window, offset, limit int) sqlbuild
 	b := &sqlbuild.Builder{}
 	sessions := (&SessionFilters{}).sessions(b, query.Window{Start: w.Start.Add(-limits.SessionLength), End: w.End})
 	trace := b.Bind("trace_id", "String", traceID)
-	named := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("timeline_start", w.Start.Add(-time.Hour)),
-		"Timestamp <= "+b.Time("timeline_end", w.End.Add(time.Hour)))
+	named := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("timeline_start", w.Start.Add(-limits.TraceReach)),
+		"Timestamp <= "+b.Time("timeline_end", w.End.Add(limits.TraceReach)))
 	spans := sqlbuild.OfOrganization().With("TraceId = "+trace, "Timestamp >= "+b.Time("spans_start", w.Start),
 		"Timestamp <= "+b.Time("spans_end", w.End))
 	return b.Statement(fmt.Sprintf(`SELECT SessionId, StartTime, Duration
