@@ -33,7 +33,11 @@ func (e *Engine) coverage(ctx context.Context, p Period, environment *string) (c
 		func() (err error) { first, _, err = e.toSecond(ctx, p, first, true, environment); return err },
 		func() (err error) { _, last, err = e.toSecond(ctx, p, last, false, environment); return err },
 	)
-	c := coverage{Period{later(first.Start, p.Start), earlier(last.End, p.End)}}
+	end := earlier(last.End, p.End)
+	if next := end.Add(time.Nanosecond); next.Equal(next.Truncate(time.Second)) { // the last instant of a period before another
+		end = next
+	}
+	c := coverage{Period{later(first.Start, p.Start), end}}
 	if err != nil || !c.Start.Before(c.End) {
 		return coverage{}, err
 	}

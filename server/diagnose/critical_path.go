@@ -52,9 +52,9 @@ func (t *SpanTree) CriticalPath(most int) []*svcv2.CriticalStep {
 		return float64(t.Spans[i].GetStartTime().AsTime().Sub(t.Spans[root].GetStartTime().AsTime()).Nanoseconds()) / 1e6
 	}
 	self := map[int]float64{}
-	var walk func(i int, until float64)
-	walk = func(i int, until float64) {
-		begin := start(i)
+	// A child whose clock is ahead may begin before its parent. Only its time within the parent is on the path.
+	var walk func(i int, begin, until float64)
+	walk = func(i int, begin, until float64) {
 		kids := slices.Clone(t.children[i])
 		sort.Slice(kids, func(a, b int) bool {
 			return start(kids[a])+t.Spans[kids[a]].GetDurationMs() > start(kids[b])+t.Spans[kids[b]].GetDurationMs()
@@ -67,12 +67,12 @@ func (t *SpanTree) CriticalPath(most int) []*svcv2.CriticalStep {
 				continue // it ran beside another child, or after the one that waited for it
 			}
 			self[i] += at - ke
-			walk(k, ke)
+			walk(k, ks, ke)
 			at = ks
 		}
 		self[i] += max(at-begin, 0)
 	}
-	walk(root, t.Spans[root].GetDurationMs())
+	walk(root, 0, t.Spans[root].GetDurationMs())
 	order := make([]int, 0, len(self))
 	for i, ms := range self {
 		if ms > 0 {

@@ -84,10 +84,19 @@ type Period struct{ Start, End time.Time }
 // Until returns the period of the same length that ends at the given time.
 func (p Period) Until(end time.Time) Period { return Period{end.Add(-p.length()), end} }
 
-// Before is the period of equal length before this one.
-func (p Period) Before() Period { return p.Until(p.Start) }
+// Before is the period of equal length before this one. A period includes its end, so it ends a nanosecond earlier.
+func (p Period) Before() Period {
+	return Period{p.Start.Add(-p.length()), p.Start.Add(-time.Nanosecond)}
+}
 
-func (p Period) length() time.Duration { return p.End.Sub(p.Start) }
+// length counts the last instant too where that makes whole seconds, so that the period before is as long as its own.
+func (p Period) length() time.Duration {
+	d := p.End.Sub(p.Start)
+	if (d+time.Nanosecond)%time.Second == 0 {
+		d += time.Nanosecond
+	}
+	return d
+}
 
 func (p Period) start() *timestamppb.Timestamp { return timestamppb.New(p.Start) }
 

@@ -182,3 +182,11 @@ func TestRanked(t *testing.T) {
 }
 
 func near(x, y float64) bool { return x > y-1e-9 && x < y+1e-9 }
+
+// TestPeriodsDoNotMeet: a span at the start of a period is not in the period before, since both include their ends.
+func TestPeriodsDoNotMeet(t *testing.T) {
+	p := Period{noon(), noon().Add(time.Hour)}
+	if got := p.Before(); !got.End.Before(p.Start) || !got.Start.Equal(noon().Add(-time.Hour)) {
+		t.Errorf("before %v is %v", p, got)
+	}
+}

@@ -28,3 +28,25 @@ func TestOwnMs(t *testing.T) {
 		}
 	}
 }
+
+// TestCriticalPathOfClocks: a child that began before its parent, by its clock, has only its time within the parent on the path. The times
+// of the path add up to the time of the root.
+func TestCriticalPathOfClocks(t *testing.T) {
+	span := func(id, parent string, at, length float64) *svcv2.Span {
+		s := &svcv2.Span{Id: id, StartTime: timestamppb.New(time.Unix(100, int64(at*1e6))), DurationMs: length}
+		if parent != "" {
+			s.ParentSpanId = &parent
+		}
+		return s
+	}
+	steps := NewSpanTree([]*svcv2.Span{span("a", "", 0, 100), span("b", "a", -900, 930), span("c", "b", -800, 820)}).CriticalPath(8)
+	want := map[string]float64{"a": 70, "b": 10, "c": 20}
+	if len(steps) != len(want) {
+		t.Fatalf("%d steps: %v", len(steps), steps)
+	}
+	for _, s := range steps {
+		if s.GetSelfMs() != want[s.GetSpanId()] {
+			t.Errorf("%s: %v, want %v", s.GetSpanId(), s.GetSelfMs(), want[s.GetSpanId()])
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type visit struct {
 	start, end                                            time.Time
 	ended                                                 bool
 	pages, clicks, errors                                 int
+	recording
 }
 
 // action is a product event. Those of a page come as events of their session.
@@ -40,12 +42,14 @@ func (e *action) sessionID() string {
 // activity is the behaviour of people in a product. It has a source of chance of its own, so that the rest of the telemetry stays as it is.
 type activity struct {
 	r       *rand.Rand
+	chance  *rand.PCG // of r
 	visits  []*visit
 	actions []*action
 }
 
 func (t *telemetry) addActivity(seed uint64) {
-	a := &activity{r: rand.New(rand.NewPCG(seed, 15))}
+	chance := rand.NewPCG(seed, 15)
+	a := &activity{r: rand.New(chance), chance: chance}
 	t.activity = a
 	any := func() time.Time {
 		return t.start.Add(time.Minute + time.Duration(a.r.Int64N(int64(t.end.Sub(t.start)-2*time.Minute)))).Truncate(time.Millisecond)
@@ -114,6 +118,7 @@ const stamp = "2006-01-02 15:04:05.000"
 // send sends the sessions in both of their versions, in random order, and the events.
 func (a *activity) send(tb testing.TB, s *testkit.Server) {
 	tb.Helper()
+	a.sendChunks(tb, s)
 	var sessions, pages, events []object
 	for _, v := range a.visits {
 		row := object{
@@ -122,6 +127,10 @@ func (a *activity) send(tb testing.TB, s *testkit.Server) {
 		}
 		if !v.ended {
 			row["page_views"], row["click_count"], row["error_count"] = v.pages, v.clicks, v.errors
+		}
+		maps.Copy(row, v.meta())
+		for _, s := range v.timeline {
+			pages = append(pages, s.line(v))
 		}
 		sessions = append(sessions, row)
 		if v.ended {

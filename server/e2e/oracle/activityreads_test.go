@@ -132,11 +132,16 @@ func (a *audit) checkActivity() {
 	for i, c := range actionConditions() {
 		a.walkActions(c, windows[i%len(windows)])
 	}
-	for _, w := range windows {
+	for n, w := range windows {
 		p := a.persons(w)
 		a.checkNames(w, p)
 		a.checkActionSeries(w, p)
 		a.checkFunnels(w, p)
+		if n%2 == 0 {
+			a.checkFunnelDetails(w, p)
+		} else {
+			a.checkPaths(w, p)
+		}
 		a.walkVisits(w)
 		a.checkVisitDifference(w)
 	}

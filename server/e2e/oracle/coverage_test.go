@@ -9,25 +9,17 @@ var uncompared = []struct{ reads, reason string }{
 	{`getTraceSkeleton|summarizeTraces`, "they have no REST route; tools show their figures"},
 	{`summarizeMetrics`, "it has no REST route; the tool list_metrics shows its figures"},
 	{
-		`searchProductEventPaths|searchSessionReplayFacets|(list|get)SessionReplay.+`,
-		"no evaluation of paths, facets, recordings and their traces yet",
-	},
-	{
 		`.*[aA]gent(Session|Tool).*|get_agent_(session_transcript|tool_error)`,
 		"they have no REST route; tools show their figures, but these two tools are not compared yet",
 	},
-	{`searchSpans`, "TestFiltersAgree compares its rows in both orders with a plain evaluation; no evaluation of its times and fields yet"},
 	{`getLogContext`, "TestLogContext compares it with the list around each record"},
 	{`getErrorIssue`, "TestErrorSums compares its counts with the stored events"},
 	{`comparePeriods`, "TestOracleServices compares it"},
 	{`searchIncidents`, "the random telemetry has no faults; `make bench-diagnose` compares incidents with planted ones"},
-	{`getTraceCriticalPath`, "no evaluation of the path through a trace yet"},
 	{`.*Dashboard.*|.*Share.*`, "stored and shared widgets show the data that the preview of a widget shows"},
 	{`runSql|listSqlTables`, "the statement is the caller's"},
-	{`list(Attribute|Sql).*`, "names and their counts: no evaluation yet"},
 	{
-		`find_(incidents|slow_traces)|compare_periods|diagnose_service|explore_attributes|get_session_.*|inspect_.*|list_dashboards|` +
-			`run_sql|search_(sessions|traces)|service_map|audit_setup|describe_.*`,
+		`find_incidents|compare_periods|diagnose_service|inspect_chart_data|list_dashboards|run_sql|service_map|audit_setup|describe_.*`,
 		"REST has the same figures; no comparison of the tool's own yet",
 	},
 	{`previewAlertRule|(preview|create)_alert_rule`, "its figures are compared with a loop over spans by TestTogether in server/alerting, " +

@@ -26,15 +26,20 @@ func (a *audit) named(read, what string, got []namedCount, want map[string][]*ro
 
 // before is the equally long time before a window.
 func (w window) before() window {
-	end := w.start.Add(-time.Nanosecond)
-	return window{end.Add(w.start.Sub(w.end)), end}
+	return window{w.start.Add(w.start.Sub(w.end)), w.start.Add(-time.Nanosecond)}
 }
 
 // checkErrorTools compares the tools about errors. The groups are those of searchErrorEvents, which gives the fingerprints.
 func (a *audit) checkErrorTools() {
 	late := window{a.start.Add(a.end.Sub(a.start) / 2), a.end}
-	for _, w := range append(a.windows(), late) {
+	// A window that begins at the time of an error: the error is not in the time before, too.
+	errors := rowsIn(a.spans, late, func(r *row) bool { return r.status == "Error" })
+	late.start = slices.MinFunc(errors, func(x, y *row) int { return x.at.Compare(y.at) }).at
+	for n, w := range append(a.windows(), late) {
 		environment := a.pick("", "production", "staging")
+		if n == 4 {
+			environment = ""
+		}
 		arguments, filters := object{"limit": 100}, object{}
 		if environment != "" {
 			arguments["environment"], filters["deployment_environment"] = environment, environment

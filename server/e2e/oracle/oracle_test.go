@@ -25,6 +25,10 @@ func TestOracle(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			a, arrive := begin(t, tc.seed)
+			if *corrupt {
+				a.corrupted()
+				return
+			}
 			for n, check := range append(a.parts(), func() { a.checkLate(arrive) }) {
 				began := time.Now()
 				check()
@@ -55,7 +59,8 @@ func (a *audit) parts() []func() {
 	return []func(){
 		a.checkSignals, a.checkServices, a.checkQuery, a.checkMetrics, a.checkTools, a.checkPages, a.checkErrors, a.checkActivity,
 		a.checkDistributions, a.checkPatterns, a.checkWidgets, a.checkAgents, a.checkToolsOfReads, a.checkDiagnosis, a.checkDifference,
-		a.checkAllReleases, a.checkDurations, a.checkErrorTools, a.checkOperationTools,
+		a.checkAllReleases, a.checkDurations, a.checkErrorTools, a.checkOperationTools, a.checkRecordings, a.checkSpanSearch,
+		a.checkTraceTools, a.checkAttributes, a.checkEarlier,
 	}
 }
 
@@ -70,7 +75,7 @@ func begin(tb testing.TB, seed uint64) (a *audit, arrive func()) {
 		tb.Fatal(err)
 	}
 	s := testkit.Shared(tb).NewOrganization(tb, fmt.Sprint("Oracle ", tb.Name()))
-	a = &audit{TB: tb, telemetry: generate(seed, now), server: s, contract: c, compared: map[string]int{}, began: now}
+	a = &audit{TB: tb, telemetry: generate(seed, now), server: s, contract: c, compared: map[string]int{}, wrongOf: map[string]int{}, began: now}
 	if flag.Lookup("test.fuzz").Value.String() != "" {
 		a.until = now.Add(fuzzTime)
 	}

@@ -51,6 +51,7 @@ type endpoint struct {
 // telemetry is one organization's random telemetry. All of it lies in the hours from start to end.
 type telemetry struct {
 	r          *rand.Rand
+	chance     *rand.PCG // of r
 	start, end time.Time
 	origins    []*origin
 	endpoints  []endpoint
@@ -63,7 +64,8 @@ type telemetry struct {
 
 func generate(seed uint64, now time.Time) *telemetry {
 	start := now.UTC().Truncate(time.Hour).Add(-5 * time.Hour)
-	t := &telemetry{r: rand.New(rand.NewPCG(seed, 14)), start: start, end: start.Add(3 * time.Hour)}
+	chance := rand.NewPCG(seed, 14)
+	t := &telemetry{r: rand.New(chance), chance: chance, start: start, end: start.Add(3 * time.Hour)}
 	for _, service := range []string{"web", "checkout", "cart", "söarch", `we"ird\ one`} {
 		for _, environment := range []string{"production", "staging", ""} {
 			if environment != "production" && t.r.IntN(3) == 0 {
@@ -96,6 +98,7 @@ func generate(seed uint64, now time.Time) *telemetry {
 	t.addDistributions(seed)
 	t.addAgents(seed)
 	t.addActivity(seed)
+	t.addRecordings(seed)
 	return t
 }
 

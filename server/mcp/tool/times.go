@@ -32,8 +32,10 @@ func (w TimeRange) Length() time.Duration { return w.To.Sub(w.From) }
 // Until returns the period of the same length that ends at the given time.
 func (w TimeRange) Until(end time.Time) TimeRange { return Period(end.Add(-w.Length()), end) }
 
-// Before is the period of equal length before this one.
-func (w TimeRange) Before() TimeRange { return w.Until(w.From) }
+// Before is the period of equal length before this one. A range includes its end, so it ends a nanosecond earlier.
+func (w TimeRange) Before() TimeRange {
+	return Period(w.From.Add(-w.Length()), w.From.Add(-time.Nanosecond))
+}
 
 // relative matches now, now-1h, -1h, now/d and now-1d/d. A unit after a slash rounds down.
 var relative = regexp.MustCompile(`^(?:now)?\s*(?:([+-])\s*(\d{1,6})\s*(s|m|h|d|w))?(?:\s*/\s*(m|h|d|w))?$`)

@@ -7,8 +7,9 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// shownKeys leaves out the keys that the platform itself sets. Queries can still name them.
-const shownKeys = "NOT startsWith(%s, 'svc_')"
+// platformKeys is the beginning of the keys that the platform itself sets, at resources only. Lists leave them out; queries can still
+// name them.
+const platformKeys = "svc_"
 
 // AttributeKeyList selects the attribute keys that were sent in the hours of a window.
 type AttributeKeyList struct {
@@ -37,7 +38,7 @@ func ListAttributeKeys(l AttributeKeyList) sqlbuild.Statement {
 	b := &sqlbuild.Builder{}
 	c := sqlbuild.OfOrganization().With("Hour >= toStartOfHour(toDateTime("+b.Bind("start", "Int64", l.Window.Start.Unix())+", 'UTC'))",
 		"Hour <= toDateTime("+b.Bind("end", "Int64", l.Window.End.Unix())+", 'UTC')", "Signal = "+b.Bind("signal", "String", l.Signal))
-	c.Add(shownKeys, "Key")
+	c.Add("NOT (Scope = 'resource' AND startsWith(Key, '%s'))", platformKeys)
 	c.Optional(b, "Scope", "scope", l.Scope)
 	if l.Search != nil {
 		c.Add("%s", sqlbuild.Contains("Key", b.Bind("search", "String", *l.Search), *l.Search))

@@ -80,7 +80,9 @@ func AttributeValues(l AttributeValueList) sqlbuild.Statement {
 	list, wanted := "toString(Value)", "Value != ''"
 	if l.Field == nil {
 		list = "arrayJoin(Value)"
-		wanted += " AND " + fmt.Sprintf(shownKeys, "Value")
+		if l.Scope == query.ResourceAttribute {
+			wanted += " AND NOT startsWith(Value, '" + platformKeys + "')"
+		}
 	}
 	if l.Search != "" {
 		wanted += " AND " + sqlbuild.Contains("Value", b.Bind("search", "String", l.Search), l.Search)

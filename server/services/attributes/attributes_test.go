@@ -24,11 +24,11 @@ func TestProductEvents(t *testing.T) {
 	w := warehousetest.Shared(t)
 	const org = "org_event_keys"
 	at := time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Minute)
-	resource := map[string]string{"service.name": "shop", "app.build": "7", "svc_org_id": "1"} // the platform's own keys are not shown
+	resource := map[string]string{"service.name": "shop", "app.build": "7", "svc_org_id": "1"} // the keys that the platform sets are not shown
 	columns := []string{"OrgId", "Name", "Timestamp", "ServiceName", "Attributes", "ResourceAttributes"}
 	rows := [][]any{
 		{org, "bought", at, "shop", map[string]string{"plan": "pro", "seats": "3"}, resource},
-		{org, "bought", at, "shop", map[string]string{"plan": "free", "svc_ingest_source": "x"}, resource},
+		{org, "bought", at, "shop", map[string]string{"plan": "free", "svc_ai.session.id": "x"}, resource},
 		{"org_other_events", "bought", at, "shop", map[string]string{"secret": "1"}, resource},
 	}
 	if err := w.InsertRows(t.Context(), "product_events", columns, rows, ""); err != nil {
@@ -67,7 +67,7 @@ func TestProductEvents(t *testing.T) {
 		want map[string]string
 	}{
 		"all": {func(*svcv2.ListAttributeKeysRequest) {}, map[string]string{
-			"event plan": "3 [string]", "event seats": "1 [string]", "event cart": "1 [string]", "resource service.name": "2 [string]",
+			"event plan": "3 [string]", "event seats": "1 [string]", "event cart": "1 [string]", "event svc_ai.session.id": "1 [string]", "resource service.name": "2 [string]",
 			"resource app.build": "2 [string]",
 		}},
 		"of a scope": {
@@ -78,14 +78,17 @@ func TestProductEvents(t *testing.T) {
 			func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("SEAT") },
 			map[string]string{"event seats": "1 [string]"},
 		},
-		"a text of the platform's keys": {func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("svc") }, map[string]string{}},
+		"a text of the platform's keys": {
+			func(r *svcv2.ListAttributeKeysRequest) { r.Search = text("svc") },
+			map[string]string{"event svc_ai.session.id": "1 [string]"},
+		},
 		"those of a service": {
 			func(r *svcv2.ListAttributeKeysRequest) { r.Search, r.ServiceName = text("svc"), text("shop") },
-			map[string]string{},
+			map[string]string{"event svc_ai.session.id": "1 []"},
 		},
 		"of a service": {
 			func(r *svcv2.ListAttributeKeysRequest) { r.ServiceName, r.Scope = text("shop"), text("event") },
-			map[string]string{"event plan": "2 []", "event seats": "1 []"},
+			map[string]string{"event plan": "2 []", "event seats": "1 []", "event svc_ai.session.id": "1 []"},
 		},
 	} {
 		if diff := cmp.Diff(tc.want, keys(org, tc.edit)); diff != "" {

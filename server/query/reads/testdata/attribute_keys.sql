@@ -11,7 +11,7 @@ FROM
         AND Hour >= toStartOfHour(toDateTime({start:Int64}, 'UTC'))
         AND Hour <= toDateTime({end:Int64}, 'UTC')
         AND Signal = {signal:String}
-        AND NOT startsWith(Key, 'svc_')
+        AND NOT (Scope = 'resource' AND startsWith(Key, 'svc_'))
         AND Scope = {scope:String}
         AND position(lowerUTF8(Key), lowerUTF8({search:String})) > 0
     GROUP BY Scope, Key, ValueType
