@@ -28,7 +28,7 @@ const (
 func charts() []Limit {
 	return []Limit{
 		lasts("ChartLifetime", ChartLifetime, "The picture of a chart in a message can be fetched for %s."),
-		lasts("ChartKept", ChartKept, "It may be kept for %s."),
+		lasts("ChartKept", ChartKept, "A service that fetched the picture may keep it for %s."),
 		lasts("ChartWindow", ChartWindow, "The chart of an alert shows at least %s before its decision."),
 		lasts("ChartLongestWindow", ChartLongestWindow, "It shows at most %s."),
 		count("ChartPoints", ChartPoints, "A series of such a chart has about %s points."),

@@ -57,7 +57,7 @@ func dashboards() []Limit {
 		count("Variables", Variables, "A dashboard has at most %s variables."),
 		count("VariableOptions", VariableOptions, "A variable has at most %s fixed options."),
 		count("Tags", Tags, "A dashboard has at most %s tags."),
-		count("StoredQueries", StoredQueries, "A widget holds at most %s queries, with those that are switched off."),
+		count("StoredQueries", StoredQueries, "A widget holds at most %s queries, including those that are switched off."),
 		count("Columns", Columns, "A table has at most %s columns."),
 		count("HistogramBins", HistogramBins, "A histogram has at most %s ranges."),
 		count("GridColumns", GridColumns, "The grid of a dashboard has %s columns."),
@@ -75,7 +75,8 @@ func dashboards() []Limit {
 		lasts("WidgetData", WidgetData, "The relative window of a widget ends at a multiple of %s. Its data are kept for that time."),
 		lasts("RelativeMonth", RelativeMonth, "A month in a relative window has %s."),
 		lasts("ChartFallback", ChartFallback, "A chart without data shows the last %s."),
-		lasts("ChartFallbackLonger", ChartFallbackLonger, "Without data there, it shows the last %s, and then the longest window of a chart."),
+		lasts("ChartFallbackLonger", ChartFallbackLonger,
+			"Without data in that time, it shows the last %s. Without data there, it shows the longest window of a chart."),
 		count("SharedWidgets", SharedWidgets, "A request of a share link reads at most %s widgets."),
 	}
 }

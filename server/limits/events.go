@@ -61,7 +61,8 @@ func events() []Limit {
 		size("EventService", EventService, "The service of a product event has at most %s. A longer name is cut."),
 		size("EventHost", EventHost, "The host of the page of a product event has at most %s. A longer one is cut."),
 		characters("RecordedSessionID", RecordedSessionID, "The id of a recorded session has at most %s. A longer one is rejected."),
-		size("SessionText", SessionText, "The first URL, referrer and path of a session, a message and a selector have at most %s. Longer ones are cut."),
+		size("SessionText", SessionText,
+			"The first URL, referrer and path of a session, a message and a selector have at most %s. Longer ones are cut."),
 		size("SessionDimension", SessionDimension, "The host, service, browser, country, language and campaign of a session have at most %s. "+
 			"Longer ones are cut."),
 		count("SessionTraits", SessionTraits, "The user of a session has at most %s traits. Further ones are left out."),

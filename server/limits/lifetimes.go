@@ -68,7 +68,8 @@ func lifetimes() []Limit {
 		lasts("CredentialCopy", CredentialCopy, "A server that cannot learn of changes by other servers accepts a revoked API key, session or "+
 			"OAuth token for at most %s."),
 		lasts("IngestKeyCopy", IngestKeyCopy, "Such a server accepts a revoked ingest key for at most %s, and applies a changed policy by then."),
-		lasts("IngestKeyOutage", IngestKeyOutage, "While the database does not answer, ingest accepts a key that it confirmed within the last %s."),
+		lasts("IngestKeyOutage", IngestKeyOutage,
+			"While the database does not answer, ingest accepts a key that it confirmed within the last %s."),
 		lasts("OAuthCode", OAuthCode, "An OAuth authorization code works for %s."),
 		lasts("OAuthAccess", OAuthAccess, "An OAuth access token works for %s."),
 		lasts("OAuthRefresh", OAuthRefresh, "An OAuth refresh token works for %s after it was issued."),

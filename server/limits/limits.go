@@ -19,6 +19,7 @@ package limits
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -108,8 +109,9 @@ func Table() []Group {
 	}
 }
 
+// about sets the sentence. A period of one is written without its number: every minute.
 func (l Limit) about(sentence string) Limit {
-	l.About = fmt.Sprintf(sentence, l.Text())
+	l.About = strings.ReplaceAll(fmt.Sprintf(sentence, l.Text()), "very 1 ", "very ")
 	return l
 }
 

@@ -24,7 +24,14 @@ func TestTable(t *testing.T) {
 			if l.Value <= 0 {
 				t.Errorf("%s is %d", l.Name, l.Value)
 			}
-			if !strings.Contains(l.About, l.Text()) || strings.Contains(l.About, "%!") || !strings.HasSuffix(l.About, ".") {
+			value := l.Text()
+			if unit, one := strings.CutPrefix(value, "1 "); one && !strings.Contains(l.About, value) {
+				value = "very " + unit
+			}
+			if strings.Contains(l.About, "very 1 ") {
+				t.Errorf("%s says %q: leave out the number of one period", l.Name, l.About)
+			}
+			if !strings.Contains(l.About, value) || strings.Contains(l.About, "%!") || !strings.HasSuffix(l.About, ".") {
 				t.Errorf("%s: %q", l.Name, l.About)
 			}
 		}

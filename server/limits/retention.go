@@ -72,6 +72,7 @@ func retention() []Limit {
 		),
 		lasts("OutcomeRetention", OutcomeRetention, "The last answers to each ingest key are remembered for %s."),
 		lasts("IdempotencyRetention", IdempotencyRetention, "The answer to a request with an `Idempotency-Key` is remembered for %s."),
-		lasts("IdempotencyLease", IdempotencyLease, "After a crash in the middle of a request, its `Idempotency-Key` can be used again after %s."),
+		lasts("IdempotencyLease", IdempotencyLease,
+			"After a crash in the middle of a request, its `Idempotency-Key` can be used again after %s."),
 	}
 }

@@ -38,16 +38,18 @@ func startStop() []Limit {
 	return []Limit{
 		lasts("WarehouseRetry", WarehouseRetry, "A server whose warehouse is damaged or out of reach at the start tries to open it every %s."),
 		lasts("InsertsFail", InsertsFail, "`/readyz` reports inserts into the warehouse that have failed for %s."),
-		lasts("WarehousePing", WarehousePing, "Each host of a warehouse with several hosts gets a ping every %s, which it must answer within that time."),
+		lasts("WarehousePing", WarehousePing,
+			"Each host of a warehouse with several hosts gets a ping every %s, which it must answer within that time."),
 		count("WarehousePingsLost", WarehousePingsLost, "After %s failed pings, requests no longer wait for the answer of that host."),
 		lasts("WarehouseInsertFailed", WarehouseInsertFailed, "Inserts avoid a host that failed one for %s, while another host is up."),
-		count("StopRequests", StopRequests, "A stop waits for open requests until %s percent of `shutdown-timeout` have passed, and then cuts them off."),
-		count("StopBacklog", StopBacklog, "A stop stores the queue's telemetry until %s percent of it have passed. The rest stays in the queue "+
+		count("StopRequests", StopRequests,
+			"A stop waits for open requests until %s percent of `shutdown-timeout` have passed, and then cuts them off."),
+		count("StopBacklog", StopBacklog, "A stop stores the queue's telemetry until %s percent of that time have passed. The rest stays in the queue "+
 			"for the next start."),
-		count("StopSaves", StopSaves, "A stop saves usage counts and the last answers to keys until %s percent of it have passed."),
+		count("StopSaves", StopSaves, "A stop saves usage counts and the last answers to keys until %s percent of that time have passed."),
 		lasts("StopSaveTime", StopSaveTime, "A stop waits at most %s for a database that does not accept the usage counts, and as long for the "+
 			"answers. Counts and answers that are not saved by then are lost."),
-		count("StopEngine", StopEngine, "A stop waits for the embedded engine until %s percent of it have passed, and then kills it, which "+
+		count("StopEngine", StopEngine, "A stop waits for the embedded engine until %s percent of that time have passed, and then kills it, which "+
 			"loses nothing."),
 	}
 }

@@ -40,10 +40,10 @@ func texts() []Limit {
 		count("ValueDepth", ValueDepth, "Arrays and maps in a value are nested at most %s levels deep. Deeper ones are left out."),
 		count("LogPushDepth", LogPushDepth, "A value in a line of a log push that is nested more than %s levels deep is kept as text."),
 		size("LogPushValue", LogPushValue, "An object or array of more than %s in such a line is kept as text."),
-		count("SampleRate", SampleRate, "A span stands for at most %s spans."),
+		count("SampleRate", SampleRate, "A sampled span stands for at most %s spans."),
 		size("ErrorSumText", ErrorSumText,
 			"The type and the message by which an error issue is named have at most %s each. Longer ones are cut."),
 		count("StackLines", StackLines, "The calls of an error are read from the first %s lines of its stack."),
-		size("StackBytes", StackBytes, "They are read from its first %s."),
+		size("StackBytes", StackBytes, "The calls are read from the first %s of a stack."),
 	}
 }

@@ -90,7 +90,7 @@ func tools() []Limit {
 		lasts("ToolAround", ToolAround, "The tool compare_periods compares the %[1]s after a given time with the %[1]s before it."),
 		count("ToolSymptoms", ToolSymptoms, "The text of the tool find_incidents shows at most %s symptoms of an incident."),
 		count("ToolErrorTraces", ToolErrorTraces, "The details of an error by a tool show the log records of at most %s traces."),
-		count("ToolErrorLogs", ToolErrorLogs, "They show at most %s log records of each."),
+		count("ToolErrorLogs", ToolErrorLogs, "They show at most %s log records of each trace."),
 		count("ToolSources", ToolSources, "They show the source of at most %s calls of a stack."),
 	}
 }

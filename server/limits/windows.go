@@ -111,7 +111,8 @@ func windows() []Limit {
 		lasts("DefaultDashboardWindow", DefaultDashboardWindow, "A dashboard that sets no window shows the last %s."),
 		lasts("SignalWindow", SignalWindow, "The check of an organization's signals looks %s back."),
 		lasts("SetupWindow", SetupWindow, "The audit of a setup and its recommendations read the last %s."),
-		lasts("SetupClock", SetupClock, "It reports a service whose log records differ by more than %s from when they were observed."),
+		lasts("SetupClock", SetupClock,
+			"It reports a service whose log records have times that differ by more than %s from their observed times."),
 		lasts("SetupEvidence", SetupEvidence, "The audit of a setup uses telemetry that was examined at most %s ago."),
 		lasts("SetupAlertDelay", SetupAlertDelay, "It fails when the evaluation of alert rules is more than %s late."),
 		lasts("SetupScrapeFailure", SetupScrapeFailure, "It names scrape targets that fail for more than %s."),
@@ -120,8 +121,8 @@ func windows() []Limit {
 		lasts("ErrorContext", ErrorContext, "A request about an error that has no window reads the %s before its last occurrence."),
 		lasts("DefaultFunnelWindow", DefaultFunnelWindow, "A person has %s from the first step of a funnel to the last one when the request "+
 			"sets no time."),
-		count("ThinBaseline", ThinBaseline, "Nothing counts as new or as changed when the time before has data for less than %s percent of the "+
-			"time for which the window has data."),
+		count("ThinBaseline", ThinBaseline, "Nothing counts as new or changed when the time with data before the window is less than %s percent "+
+			"of that in the window."),
 		lasts("MarkerBefore", MarkerBefore, "An incident shows the markers of the %s before its start."),
 		lasts("MarkerAfter", MarkerAfter, "It also shows those of the %s after its start."),
 		lasts("DefaultToolWindow", DefaultToolWindow, "An MCP tool reads %s when a call does not say when the window starts."),
