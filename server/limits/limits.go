@@ -109,6 +109,18 @@ func Table() []Group {
 	}
 }
 
+// Named returns the limit of a name, for tags and templates, which cannot name a constant.
+func Named(name string) (Limit, error) {
+	for _, g := range Table() {
+		for _, l := range g.Limits {
+			if l.Name == name {
+				return l, nil
+			}
+		}
+	}
+	return Limit{}, fmt.Errorf("limits: there is no limit %q", name)
+}
+
 // about sets the sentence. A period of one is written without its number: every minute.
 func (l Limit) about(sentence string) Limit {
 	l.About = strings.ReplaceAll(fmt.Sprintf(sentence, l.Text()), "very 1 ", "very ")

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -100,6 +101,29 @@ func TestViews(t *testing.T) {
 	}
 	if len(p.views) != 9 {
 		t.Errorf("%d templates, of which 9 are looked at", len(p.views))
+	}
+}
+
+// TestTemplateFigures checks that templates take their bounds and times from the table of limits.
+func TestTemplateFigures(t *testing.T) {
+	figure := regexp.MustCompile(`(?:min|max)(?:length)?="\d+|(?i)\d[\d,]*[ -](?:seconds?|minutes?|hours?|days?|characters|bytes|[KMG]i?B)\b`)
+	files, err := templates.ReadDir("templates")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounds := 0
+	for _, f := range files {
+		text, err := templates.ReadFile("templates/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		bounds += bytes.Count(text, []byte(`{{(limit "`))
+		for _, got := range figure.FindAllString(string(text), -1) {
+			t.Errorf(`templates/%s has %q; write it with {{(limit "Name").Text}}`, f.Name(), got)
+		}
+	}
+	if bounds < 10 {
+		t.Errorf("%d limits were found", bounds)
 	}
 }
 

@@ -57,7 +57,7 @@ func serveStyle(w http.ResponseWriter, r *http.Request) {
 type views map[string]*template.Template
 
 func parseViews() (views, error) {
-	frame, err := template.New("frame.html").ParseFS(templates, "templates/frame.html")
+	frame, err := template.New("frame.html").Funcs(template.FuncMap{"limit": limits.Named}).ParseFS(templates, "templates/frame.html")
 	if err != nil {
 		return nil, fmt.Errorf("pages: %w", err)
 	}

@@ -263,14 +263,7 @@ func withLimits(text string) (string, error) {
 
 // limitOf returns the limit whose name stands in braces.
 func limitOf(braced string) (limits.Limit, error) {
-	for _, g := range limits.Table() {
-		for _, l := range g.Limits {
-			if "{"+l.Name+"}" == braced {
-				return l, nil
-			}
-		}
-	}
-	return limits.Limit{}, fmt.Errorf("there is no limit %s", braced)
+	return limits.Named(strings.Trim(braced, "{}"))
 }
 
 // numberOf reads a number of a tag: its digits, or the name of a limit in braces. A time is in seconds.
