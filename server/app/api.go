@@ -79,7 +79,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	limiter, attempts, err := a.openLimiters(ctx)
+	shared, err := a.openLimits(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 		Contract:        c,
 		Idempotency:     answers,
 		DeniedCalls:     denied,
-		Limiter:         limiter("rest", limits.RESTRequests, limits.RESTPeriod),
+		Limiter:         shared.rate("rest", limits.RESTRequests, limits.RESTPeriod),
 		Logger:          a.log,
 		Registerer:      a.registry,
 		MaxMessageBytes: int(a.cfg.Limits.GRPCMaxMessageBytes),
@@ -109,8 +109,8 @@ func (a *App) mountAPI(ctx context.Context) error {
 		return err
 	}
 	a.passwords = auth.NewPasswords()
-	a.signIn = auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: a.passwords, Shared: attempts})
-	calls, err := a.mountServices(ctx, c, chain, shareTokens, limiter, attempts)
+	a.signIn = auth.NewSignIn(auth.SignInConfig{Store: a.store, Hasher: a.hasher, Passwords: a.passwords, Shared: shared.attempts})
+	calls, err := a.mountServices(ctx, c, chain, shareTokens, shared)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 		Contract:         c,
 		Logger:           a.log,
 		MaxBodyBytes:     int64(a.cfg.Limits.RESTMaxBodyBytes),
-		Limiter:          limiter("mcp", limits.MCPRequests, limits.MCPPeriod),
+		Limiter:          shared.rate("mcp", limits.MCPRequests, limits.MCPPeriod),
 		ResourceMetadata: oauth.ResourceMetadataURL(a.baseURL()),
 		Registerer:       a.registry,
 		Fixtures:         a.opts.MCPFixtures,
@@ -159,7 +159,7 @@ func (a *App) mountAPI(ctx context.Context) error {
 	mux.Handle("/", restDoor)
 	oauthServer := oauth.New(oauth.Config{
 		Store: a.store, Hasher: a.hasher, Issuer: a.baseURL(), Scopes: c.Scopes(), Guard: a.guard(),
-		Limiter: limiter("oauth", oauth.RateLimit, oauth.RateWindow), Logger: a.log,
+		Limiter: shared.rate("oauth", oauth.RateLimit, oauth.RateWindow), Logger: a.log,
 	})
 	oauthServer.Mount(mux)
 	if err := a.mountPages(mux, loopback.Conn(calls), credentials, browser, oauthServer, restDoor); err != nil {
@@ -214,7 +214,7 @@ func door(d principal.Door, next http.Handler) http.Handler {
 // service can be forgotten: chain.Handler fails the start if a service of the contract is missing, and TestEveryServiceIsMounted
 // names it.
 func (a *App) mountServices(
-	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens links.Sealer, limiter limiters, attempts auth.Buckets,
+	ctx context.Context, c *contract.Contract, chain *rpc.Chain, shareTokens links.Sealer, shared nodeLimits,
 ) (http.Handler, error) {
 	newSecret := func() (string, store.Secret, error) {
 		text := auth.NewSecret(auth.PrefixAPIKey)
@@ -231,7 +231,7 @@ func (a *App) mountServices(
 	marks := markers.New(a.store)
 	mount(svcv2connect.NewMarkersServiceHandler(marks, options...))
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
-	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse)})
+	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse), Shared: shared.reads, SharedSQL: shared.sql})
 	rollups := a.rollups(ctx)
 	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
 	widgets := widget.New(queryEngine, reads, time.Now)
@@ -245,19 +245,19 @@ func (a *App) mountServices(
 		Alerts:  pictures.OpenAlert,
 		Chats:   pictures.OpenChat,
 		Sealed:  pictures.Sealed,
-		ByToken: limiter(
+		ByToken: shared.rate(
 			"share-token",
 			limits.ShareLinkRequests,
 			limits.ShareLinkPeriod,
 		),
-		ByAddress: limiter("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
+		ByAddress: shared.rate("share-address", limits.ShareAddressRequests, limits.ShareAddressPeriod),
 	}), options...))
 	mount(svcv2connect.NewDashboardsServiceHandler(dashboards.New(a.store, links.New(a.store, shareTokens, a.shareHash)), options...))
 	mount(svcv2connect.NewAlertIncidentsServiceHandler(alerts.NewIncidents(a.store), options...))
 	destinations := alerts.NewDestinations(alerts.DestinationsConfig{
 		BaseURL: a.baseURL(),
 		Store:   a.store, Sender: a.sender, Seals: a.seals, Now: time.Now, Integrations: a.integrations,
-		Tests: limiter("destination-tests", limits.DestinationTests, limits.DestinationTestsPeriod),
+		Tests: shared.rate("destination-tests", limits.DestinationTests, limits.DestinationTestsPeriod),
 	})
 	mount(svcv2connect.NewAlertDestinationsServiceHandler(destinations, options...))
 	mount(svcv2connect.NewAlertRulesServiceHandler(alerts.NewRules(alerts.RulesConfig{
@@ -274,8 +274,8 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewCliServiceHandler(clilogin.New(clilogin.Config{
 		Store:     a.store,
 		Hasher:    a.hasher,
-		ByAddress: limiter("cli", limits.CLILoginRequests, limits.CLILoginPeriod),
-		Guesses:   auth.NewThrottle("cli", attempts, nil),
+		ByAddress: shared.rate("cli", limits.CLILoginRequests, limits.CLILoginPeriod),
+		Guesses:   auth.NewThrottle("cli", shared.attempts, nil),
 		BaseURL:   a.baseURL(),
 	}), options...))
 	mount(svcv2connect.NewInstrumentationServiceHandler(instrumentation.New(a.store, reads, a.log, time.Now), options...))
@@ -283,7 +283,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewAgentSessionsServiceHandler(agentSessions, options...))
 	mount(svcv2connect.NewServicesServiceHandler(services, options...))
 	mount(svcv2connect.NewEnvironmentsServiceHandler(environments.New(reads), options...))
-	hosting, err := a.sourceHosting(limiter("source-search", limits.SourceSearches, limits.SourceSearchesPeriod))
+	hosting, err := a.sourceHosting(shared.rate("source-search", limits.SourceSearches, limits.SourceSearchesPeriod))
 	if err != nil {
 		return nil, err
 	}

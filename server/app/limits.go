@@ -5,37 +5,49 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/auth"
+	"github.com/svc-observability/svc/server/limits"
+	"github.com/svc-observability/svc/server/query/read"
 	"github.com/svc-observability/svc/server/ratelimit"
 	"github.com/svc-observability/svc/server/rpc"
 )
 
-// limiters makes a rate limit. Limits of one name share their counts if the nodes count together.
-type limiters func(name string, requests int, window time.Duration) ratelimit.Limiter
+// nodeLimits has the limits of the API that its nodes share. Only rate is set without Redis: each process counts for itself then.
+type nodeLimits struct {
+	// rate makes a rate limit. Limits of one name share their counts.
+	rate func(name string, requests int, window time.Duration) ratelimit.Limiter
+	// attempts bounds attempts to sign in.
+	attempts auth.Buckets
+	// reads and sql are the places of an organization for reads of telemetry, and for SQL among them.
+	reads, sql read.Places
+}
 
-// openLimiters returns the maker of the API's rate limits, and the buckets that bound attempts to sign in. With Redis, all nodes
-// count together. Without Redis, each process counts for itself and there are no shared buckets. If Redis does not answer, the
-// server still starts and requests still pass.
-func (a *App) openLimiters(ctx context.Context) (limiters, auth.Buckets, error) {
+// openLimits connects to Redis, if there is one. If Redis does not answer, the server still starts and requests still pass.
+func (a *App) openLimits(ctx context.Context) (nodeLimits, error) {
 	if a.cfg.RedisURL == "" {
-		return func(_ string, requests int, window time.Duration) ratelimit.Limiter {
+		return nodeLimits{rate: func(_ string, requests int, window time.Duration) ratelimit.Limiter {
 			return ratelimit.NewWindow(requests, window)
-		}, nil, nil
+		}}, nil
 	}
 	// The fingerprint is derived from the secret key, so it is the same on the nodes of one installation only.
 	client, err := ratelimit.Open(a.cfg.RedisURL.Reveal(), a.hasher.Fingerprint(), a.log)
 	if err != nil {
-		return nil, nil, a.cfg.Invalid("redis-url", err.Error())
+		return nodeLimits{}, a.cfg.Invalid("redis-url", err.Error())
 	}
 	a.onClose("redis", func(context.Context) error { return client.Close() })
 	if err := client.Ping(ctx); err != nil {
 		a.log.Warn("redis does not answer: requests are not limited until it does", "error", err)
 	}
 	if err := a.registry.Register(client); err != nil {
-		return nil, nil, err
+		return nodeLimits{}, err
 	}
-	return func(name string, requests int, window time.Duration) ratelimit.Limiter {
-		return client.Window(name, requests, window)
-	}, client.Buckets("attempts"), nil
+	// A read that ends after its time has ReadEnd until it is given up.
+	const longest = limits.ReadTime + limits.ReadEnd
+	return nodeLimits{
+		rate:     client.Window,
+		attempts: client.Buckets("attempts"),
+		reads:    client.Places("reads", limits.ReadsOfOrganization, longest),
+		sql:      client.Places("sql", limits.SQLStatementsOfOrganization, longest),
+	}, nil
 }
 
 // openDeniedCallLog starts the writer that records refused calls in the audit log. It runs until the server stops.

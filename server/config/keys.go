@@ -116,8 +116,8 @@ func Keys() []Key {
 		{
 			Name: "redis-url",
 			Kind: KindDSN,
-			Help: "Redis server (`redis://`, `rediss://` with TLS) in which all API nodes count requests and sign-in attempts together; empty: " +
-				"each node counts its own",
+			Help: "Redis server (`redis://`, `rediss://` with TLS) in which all API nodes count requests, sign-in attempts and running reads " +
+				"together; empty: each node counts its own",
 			assign: dsn(func(c *Config) *DSN { return &c.RedisURL }, "redis", "rediss"),
 		},
 		{

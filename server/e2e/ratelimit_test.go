@@ -1,14 +1,17 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/svc-observability/svc/server/config"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/ratelimit/redistest"
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -76,5 +79,49 @@ func TestSharedRateLimit(t *testing.T) {
 	start := time.Now()
 	if status, _ := get(rolled, "/v2/api_keys"); status != 200 || time.Since(start) > 5*time.Second {
 		t.Errorf("without Redis: %d after %v", status, time.Since(start))
+	}
+}
+
+var restCount = regexp.MustCompile(`(svc:[^:\r\n]+:rate:)rest:`)
+
+// TestSharedReads takes the places of an organization in Redis, as other API nodes do. Its reads wait until the places are free, and its
+// SQL is refused. The reads of another organization do not wait.
+func TestSharedReads(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	s := testkit.Start(t, func(c *config.Config) { c.RedisURL = config.DSN(redis.URL()) })
+	theirs := s.NewOrganization(t, "Shared reads theirs")
+	now := time.Now().UTC()
+	window := "start_time=" + now.Add(-time.Hour).Format(time.RFC3339) + "&end_time=" + now.Format(time.RFC3339)
+	services := func(s *testkit.Server) { restClient{t, s, s.APIKey}.call("GET", "/v2/services?"+window, "", 200) }
+	services(s)
+	prefix := restCount.FindStringSubmatch(redis.Command(t, "KEYS svc:*:rate:rest:*"))
+	if prefix == nil {
+		t.Fatal("no count of requests in Redis")
+	}
+	hold := func(places string, most int, held time.Duration) (until time.Time) {
+		until = time.Now().Add(held)
+		for i := range most {
+			redis.Command(t, fmt.Sprintf("ZADD %s%s:%s %d other-%d", prefix[1], places, s.OrgID, until.UnixMilli(), i))
+		}
+		return until.Truncate(time.Millisecond)
+	}
+	until := hold("reads", limits.ReadsOfOrganization, 5*time.Second)
+	if services(theirs); time.Now().After(until) {
+		t.Error("the read of another organization waited")
+	}
+	if services(s); time.Now().Before(until) {
+		t.Error("a read did not wait while all places were taken")
+	}
+	until = hold("sql", limits.SQLStatementsOfOrganization, time.Minute)
+	if services(s); time.Now().After(until) {
+		t.Error("a read waited while SQL had all its places")
+	}
+	sql := func(want int) { restClient{t, s, s.APIKey}.call("POST", "/v2/sql/search", `{"sql":"SELECT 1"}`, want) }
+	sql(http.StatusTooManyRequests)
+	redis.Command(t, "DEL "+prefix[1]+"sql:"+s.OrgID)
+	sql(http.StatusOK)
+	if left := redis.Command(t, "ZCARD "+prefix[1]+"reads:"+s.OrgID); !strings.HasPrefix(left, ":0") {
+		t.Errorf("places of reads that have ended: %q", left)
 	}
 }

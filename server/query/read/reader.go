@@ -18,8 +18,16 @@ type Config struct {
 	PerOrganization int
 	// Work says that the reads are those of background work, which have places of their own: limits.WorkReads in all.
 	Work bool
+	// Shared has the places of an organization on all nodes together, SharedSQL those of SQL among them. Nil means one node.
+	Shared, SharedSQL Places
 	// CacheBytes bounds the memory that kept results take.
 	CacheBytes int
+}
+
+// Places are shared by the nodes of an installation.
+type Places interface {
+	// Take waits for a place of a key. The caller calls release once, after its work. The error is that of the context.
+	Take(ctx context.Context, key string) (release func(), err error)
 }
 
 // ConfinedWarehouse is the part of *warehouse.Warehouse that a Reader needs.
@@ -50,7 +58,9 @@ type Reader struct {
 	now       func() time.Time
 	slots     *OrgSlots
 	work      chan struct{} // nil for the reads of people
-	results   *results
+	// shared and sharedSQL are nil on one node.
+	shared, sharedSQL Places
+	results           *results
 }
 
 // NewReader returns a reader.
@@ -74,6 +84,8 @@ func NewReader(cfg Config) *Reader {
 		now:       cfg.Now,
 		slots:     NewOrgSlots(cfg.PerOrganization),
 		work:      work,
+		shared:    cfg.Shared,
+		sharedSQL: cfg.SharedSQL,
 		results:   newResults(cfg.CacheBytes, cfg.Now),
 	}
 }
@@ -97,19 +109,37 @@ func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, arg
 	return rows, nil
 }
 
-// acquire waits for a slot of the organization, and for one of background work if the reader is for that.
+// acquire waits for a slot of the organization, and for one of background work if the reader is for that. A place that the nodes share
+// comes last, so few callers of a node wait for one at once.
 func (r *Reader) acquire(ctx context.Context, org principal.OrgID) (func(), error) {
 	release, err := r.slots.Acquire(ctx, org)
-	if err != nil || r.work == nil {
-		return release, err
+	if err != nil {
+		return nil, err
 	}
-	select {
-	case r.work <- struct{}{}:
-		return func() { <-r.work; release() }, nil
-	case <-ctx.Done():
+	if r.work != nil {
+		select {
+		case r.work <- struct{}{}:
+			return func() { <-r.work; release() }, nil
+		case <-ctx.Done():
+			release()
+			return nil, ctx.Err()
+		}
+	}
+	return also(ctx, release, r.shared, org)
+}
+
+// also takes a place that the nodes share, if they do. The returned function gives it back, and then calls release. On an error, release has
+// been called.
+func also(ctx context.Context, release func(), places Places, org principal.OrgID) (func(), error) {
+	if places == nil {
+		return release, nil
+	}
+	leave, err := places.Take(ctx, string(org))
+	if err != nil {
 		release()
-		return nil, ctx.Err()
+		return nil, waited(ctx)
 	}
+	return func() { leave(); release() }, nil
 }
 
 // SelectConfined runs SQL of users in the warehouse, in a slot of the organization. Callers share the result and must not change it.
@@ -122,6 +152,9 @@ func (r *Reader) SelectConfined(
 	run := func() (*warehouse.TenantResult, error) {
 		patient, cancel := context.WithTimeoutCause(ctx, warehouse.TenantPatience, warehouse.ErrTenantBusy)
 		release, err := r.acquire(patient, org)
+		if err == nil {
+			release, err = also(patient, release, r.sharedSQL, org)
+		}
 		busy := ctx.Err() == nil && patient.Err() != nil
 		cancel()
 		if err != nil {

@@ -103,6 +103,25 @@ func (s *Server) answers(ctx context.Context) bool {
 	return err == nil && string(answer) == "+PONG\r\n"
 }
 
+// Command sends a line, as `ZADD key 1 member`, and returns the answer as Redis writes it (RESP2).
+func (s *Server) Command(t testing.TB, line string) string {
+	t.Helper()
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(startTimeout))
+	if _, err := io.WriteString(conn, line+"\r\nQUIT\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	answer, err := io.ReadAll(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
 // Stop ends the server at once.
 func (s *Server) Stop() {
 	if s.process == nil {
