@@ -63,7 +63,9 @@ func (a *App) workKinds(ctx context.Context) []work.Kind {
 
 // sweep removes the telemetry of deleted organizations, and rows that are old. One process does it for all.
 func (a *App) sweep(ctx context.Context, shard *work.Shard) {
-	cfg := purge.Config{Tombstones: a.store, Telemetry: a.warehouse, Logger: a.log}
+	cfg := purge.Config{
+		Tombstones: a.store, Telemetry: a.warehouse, Nightly: a.warehouse.Cluster() != "", Logger: a.log,
+	}
 	if a.pipeline != nil {
 		cfg.Flush = func(ctx context.Context) error { return a.pipeline.Stored(ctx, a.queue.Tail()) }
 	}

@@ -3,7 +3,6 @@ package purge
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -23,6 +22,8 @@ const (
 	timeout = 10 * time.Minute
 	// flushTimeout bounds the wait for the queue. Behind a long backlog, the purger goes on without it.
 	flushTimeout = 30 * time.Second
+	// nightBegins and nightEnds are hours of the day, UTC.
+	nightBegins, nightEnds = 2, 5
 )
 
 // Tombstones are the organizations that were deleted. *store.Store has them.
@@ -36,7 +37,7 @@ type Tombstones interface {
 type Telemetry interface {
 	// Holding returns those of the organizations that have rows.
 	Holding(ctx context.Context, orgs []principal.OrgID) ([]principal.OrgID, error)
-	DeleteOrganization(ctx context.Context, org principal.OrgID) error
+	DeleteOrganizations(ctx context.Context, orgs []principal.OrgID) error
 }
 
 // Config configures a Purger.
@@ -44,8 +45,11 @@ type Config struct {
 	Tombstones Tombstones
 	Telemetry  Telemetry
 	// Flush returns when the telemetry that this node's queue holds now is stored. Nil means that the node has no queue.
-	Flush  func(ctx context.Context) error
-	Logger *slog.Logger
+	Flush func(ctx context.Context) error
+	// Nightly lets the purger work in the night only. A deletion writes parts of every table of a cluster anew, on every replica, and
+	// costs the same for many organizations as for one.
+	Nightly bool
+	Logger  *slog.Logger
 }
 
 // Purger looks for rows of deleted organizations, at once after a deletion and from time to time.
@@ -99,6 +103,9 @@ func (p *Purger) run(ctx context.Context) {
 
 // sweep removes the rows of every deleted organization and returns the time until the next look.
 func (p *Purger) sweep(ctx context.Context) time.Duration {
+	if hour := time.Now().UTC().Hour(); p.cfg.Nightly && (hour < nightBegins || hour >= nightEnds) {
+		return rarely
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	newest, err := p.remove(ctx)
@@ -118,7 +125,7 @@ func (p *Purger) sweep(ctx context.Context) time.Duration {
 			return often
 		}
 	}
-	if time.Since(newest) < recent {
+	if time.Since(newest) < recent && !p.cfg.Nightly {
 		return often
 	}
 	return rarely
@@ -141,12 +148,8 @@ func (p *Purger) remove(ctx context.Context) (newest time.Time, err error) {
 		orgs[i] = t.Org
 	}
 	held, err := p.cfg.Telemetry.Holding(ctx, orgs)
-	if err != nil {
-		return time.Time{}, err
+	if err == nil && len(held) > 0 {
+		err = p.cfg.Telemetry.DeleteOrganizations(ctx, held)
 	}
-	var errs []error
-	for _, org := range held {
-		errs = append(errs, p.cfg.Telemetry.DeleteOrganization(ctx, org))
-	}
-	return tombstones[0].DeletedAt, errors.Join(errs...)
+	return tombstones[0].DeletedAt, err
 }

@@ -23,6 +23,8 @@ type world struct {
 	queued  map[principal.OrgID]bool
 	broken  bool
 	looks   int
+	// deletions counts the calls that delete.
+	deletions int
 	changed func(store.Change)
 }
 
@@ -52,10 +54,13 @@ func (w *world) Holding(_ context.Context, orgs []principal.OrgID) (held []princ
 	return held, nil
 }
 
-func (w *world) DeleteOrganization(_ context.Context, org principal.OrgID) error {
+func (w *world) DeleteOrganizations(_ context.Context, orgs []principal.OrgID) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.rows, org)
+	w.deletions++
+	for _, org := range orgs {
+		delete(w.rows, org)
+	}
 	return nil
 }
 
@@ -153,6 +158,40 @@ func TestWithoutQueue(t *testing.T) {
 		p.Close()
 		if w.changed != nil {
 			t.Error("the subscription goes on after Close")
+		}
+	})
+}
+
+// TestNightly deletes two organizations during a day. Their rows go together in the next night, and rows that come later that night go, too.
+func TestNightly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + 9*time.Hour)))
+		w := &world{rows: map[principal.OrgID]bool{"one": true, "two": true, "kept": true}, queued: map[principal.OrgID]bool{}}
+		p := purge.Start(purge.Config{Tombstones: w, Telemetry: w, Nightly: true, Logger: slog.New(slog.DiscardHandler)})
+		defer p.Close()
+		for _, org := range []principal.OrgID{"one", "two"} {
+			time.Sleep(time.Hour)
+			w.set(func() { w.deleted = append(w.deleted, store.Tombstone{Org: org, DeletedAt: time.Now()}) })
+			w.changed(store.Change{Subject: store.SubjectOrganization, Org: org})
+		}
+		time.Sleep(14*time.Hour + 50*time.Minute) // ten minutes before two
+		if w.left() != 3 {
+			t.Fatalf("%d organizations have rows during the day", w.left())
+		}
+		time.Sleep(25 * time.Minute)
+		if w.left() != 1 || w.deletions != 1 {
+			t.Fatalf("in the night: %d organizations have rows, %d deletions", w.left(), w.deletions)
+		}
+		w.set(func() { w.rows["two"] = true })
+		time.Sleep(15 * time.Minute)
+		if w.left() != 1 || w.deletions != 2 {
+			t.Errorf("rows that came later: %d organizations have rows, %d deletions", w.left(), w.deletions)
+		}
+		time.Sleep(5 * time.Hour)
+		w.set(func() { w.rows["two"] = true })
+		time.Sleep(time.Hour)
+		if w.left() != 2 {
+			t.Error("the purger works in the day")
 		}
 	})
 }

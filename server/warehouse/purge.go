@@ -57,22 +57,31 @@ func (w *Warehouse) Holding(ctx context.Context, orgs []principal.OrgID) ([]prin
 	return found, mapError(ctx, rows.Err())
 }
 
-// DeleteOrganization removes every row of an organization from every telemetry table, also from the disk, and returns when that
-// is done. Rows that are inserted meanwhile may stay: call it again.
-func (w *Warehouse) DeleteOrganization(ctx context.Context, org principal.OrgID) error {
-	if org == "" {
+// togetherPurged bounds the length of a statement that deletes.
+const togetherPurged = 500
+
+// DeleteOrganizations removes every row of the organizations from every telemetry table, also from the disk, and returns when that is done.
+// Each table is written anew once for all of them. Rows that are inserted meanwhile may stay: call it again.
+func (w *Warehouse) DeleteOrganizations(ctx context.Context, orgs []principal.OrgID) error {
+	if slices.Contains(orgs, "") {
 		return errors.New("delete from the warehouse: no organization")
 	}
 	tables, err := w.organizationTables(ctx)
 	if err != nil {
 		return err
 	}
-	onCluster := w.onCluster()
-	errs := []error{w.dropTenant(ctx, org)}
-	for _, t := range tables {
-		sql := fmt.Sprintf("ALTER TABLE %s%s DELETE WHERE OrgId = %s", t, onCluster, quoteText(string(org)))
-		if err := w.exec(ctx, w.endpoint.database, sql, map[string]string{"mutations_sync": "2"}); err != nil {
-			errs = append(errs, fmt.Errorf("delete from table %s: %w", t, err))
+	var errs []error
+	for part := range slices.Chunk(orgs, togetherPurged) {
+		ids := make([]string, len(part))
+		for i, org := range part {
+			errs = append(errs, w.dropTenant(ctx, org))
+			ids[i] = quoteText(string(org))
+		}
+		for _, t := range tables {
+			sql := fmt.Sprintf("ALTER TABLE %s%s DELETE WHERE OrgId IN (%s)", t, w.onCluster(), strings.Join(ids, ", "))
+			if err := w.exec(ctx, w.endpoint.database, sql, map[string]string{"mutations_sync": "2"}); err != nil {
+				errs = append(errs, fmt.Errorf("delete from table %s: %w", t, err))
+			}
 		}
 	}
 	return errors.Join(errs...)

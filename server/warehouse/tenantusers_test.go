@@ -222,7 +222,7 @@ func TestTenantsOfServer(t *testing.T) {
 	counts(w, orgMine, `["3"]`)
 
 	s.statements()
-	if err := w.DeleteOrganization(t.Context(), orgMine); err != nil {
+	if err := w.DeleteOrganizations(t.Context(), []principal.OrgID{orgMine}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.statements(); len(got) != 1 || got[0] != "DROP USER IF EXISTS tenant_org_mine" {
