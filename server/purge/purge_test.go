@@ -162,7 +162,7 @@ func TestWithoutQueue(t *testing.T) {
 	})
 }
 
-// TestNightly deletes two organizations during a day. Their rows go together in the next night, and rows that come later that night go, too.
+// TestNightly deletes two organizations during a day. Their rows go together in the next night, as do rows that come later in that night.
 func TestNightly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Now().UTC().Truncate(24 * time.Hour).Add(24*time.Hour + 9*time.Hour)))

@@ -128,8 +128,8 @@ func (r *Reader) acquire(ctx context.Context, org principal.OrgID) (func(), erro
 	return also(ctx, release, r.shared, org)
 }
 
-// also takes a place that the nodes share, if they do. The returned function gives it back, and then calls release. On an error, release has
-// been called.
+// also takes a place that the nodes share, if they do. The returned function gives it back, and then calls release. On an error, also has
+// called release.
 func also(ctx context.Context, release func(), places Places, org principal.OrgID) (func(), error) {
 	if places == nil {
 		return release, nil
