@@ -115,43 +115,60 @@ func TestFloodDelaysNobody(t *testing.T) {
 // A cut of an owner who was alone gives way while it waits for the inserter: the first record of another owner waits for the insert
 // under way only. The cut's records are stored later, once.
 func TestWaitingCutGivesWay(t *testing.T) {
-	w := newWarehouse(t)
-	g := newGate(w)
-	r := newRig(t, t.TempDir(), w, func(c *Config) { eager(c); c.MaxAge = time.Hour })
-	for i := range 2000 {
-		r.append("flood!a", fmt.Sprintf("flood %05d", i), i%7 == 0)
-	}
-	for !r.p.busy() {
-		time.Sleep(time.Millisecond)
-	}
-	time.Sleep(20 * time.Millisecond) // for the next cut
-	if n := r.p.Stats().Lanes; n != 0 {
-		t.Fatalf("%d lanes for an owner who is alone", n)
-	}
-	r.append("quiet!a", "quiet", true)
-	for end := time.Now().Add(10 * time.Second); r.p.Stats().Lanes == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the waiting cut does not give way")
-		}
-	}
-	for range 3 { // the last step only shows that the second insert is done
-		if !g.step() {
-			t.Fatal("nothing is stored")
-		}
-	}
-	for end := time.Now().Add(10 * time.Second); r.p.Stats().Rows["a"] == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nothing is stored")
-		}
-	}
-	if at := slices.Index(w.stored("a"), "quiet"); at < 0 || at > 75 { // a cut has 50 rows or little more
-		t.Errorf("the record of the quiet owner is at place %d of %d", at, len(w.stored("a")))
-	}
-	g.release()
-	r.close()
-	got := slices.DeleteFunc(w.stored("a"), func(s string) bool { return s == "quiet" })
-	if len(got) != 2000 || !slices.IsSorted(got) {
-		t.Errorf("%d rows of the flood, sorted: %t", len(got), slices.IsSorted(got))
+	for name, tc := range map[string]struct {
+		maxAge time.Duration
+		// first and then are rows of the flood: those before the first insert begins, and those after.
+		first, then int
+	}{
+		"as large as it may be":       {time.Hour, 2000, 0},
+		"old, and not yet that large": {time.Millisecond, 1, 14},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWarehouse(t)
+			g := newGate(w)
+			r := newRig(t, t.TempDir(), w, func(c *Config) { eager(c); c.MaxAge = tc.maxAge })
+			sent := 0
+			flood := func(rows int) {
+				for range rows {
+					r.append("flood!a", fmt.Sprintf("flood %05d", sent), sent%7 == 0)
+					sent++
+				}
+			}
+			flood(tc.first)
+			for !r.p.busy() {
+				time.Sleep(time.Millisecond)
+			}
+			flood(tc.then)
+			time.Sleep(20 * time.Millisecond) // for the next cut
+			if n := r.p.Stats().Lanes; n != 0 {
+				t.Fatalf("%d lanes for an owner who is alone", n)
+			}
+			r.append("quiet!a", "quiet", true)
+			for end := time.Now().Add(10 * time.Second); r.p.Stats().Lanes == 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("the waiting cut does not give way")
+				}
+			}
+			for range 3 { // the last step only shows that the second insert is done
+				if !g.step() {
+					t.Fatal("nothing is stored")
+				}
+			}
+			for end := time.Now().Add(10 * time.Second); r.p.Stats().Rows["a"] == 0; time.Sleep(time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatal("nothing is stored")
+				}
+			}
+			if at := slices.Index(w.stored("a"), "quiet"); at < 0 || at > 75 { // a cut has 50 rows or little more
+				t.Errorf("the record of the quiet owner is at place %d of %d", at, len(w.stored("a")))
+			}
+			g.release()
+			r.close()
+			got := slices.DeleteFunc(w.stored("a"), func(s string) bool { return s == "quiet" })
+			if len(got) != sent || !slices.IsSorted(got) {
+				t.Errorf("%d rows of the flood of %d, sorted: %t", len(got), sent, slices.IsSorted(got))
+			}
+		})
 	}
 }
 
