@@ -37,7 +37,7 @@ type IntegrationLogin struct {
 	Verifier []byte `json:"-"`
 	// ReturnTo holds the value of the "return_to" field.
 	ReturnTo *string `json:"return_to,omitempty"`
-	// sealed: the accounts of which the person chooses one
+	// sealed: the accounts that the person can choose from
 	Offer []byte `json:"-"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`

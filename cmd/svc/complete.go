@@ -83,8 +83,8 @@ func (c *cli) completeFlag(cmd *cobra.Command, from *source, name, kind string, 
 	})
 }
 
-// offer returns the values that begin as the person has begun. A value of a server that cannot be asked is not offered: a shell has no
-// place for an error.
+// offer returns the values that begin with the typed text. If the server does not answer, it returns no values, because a shell cannot show
+// an error.
 func (c *cli) offer(cmd *cobra.Command, from *source, kind string, values []string, begun string) ([]string, cobra.ShellCompDirective) {
 	if kind != "" {
 		values = c.names(cmd.Context(), from, kind)
@@ -93,7 +93,7 @@ func (c *cli) offer(cmd *cobra.Command, from *source, kind string, values []stri
 	return values, cobra.ShellCompDirectiveNoFileComp
 }
 
-// names are names of the server that the command would ask.
+// names returns the names that the command's server has for a kind of value.
 func (c *cli) names(ctx context.Context, from *source, kind string) []string {
 	target, err := c.target(from)
 	if err != nil {

@@ -158,7 +158,7 @@ func (c *cli) mode() string {
 func (c *cli) use() *cobra.Command {
 	return &cobra.Command{
 		Use:   "use [local|remote|auto]",
-		Short: "Choose the server that commands ask: of this machine, of the login, or whichever there is",
+		Short: "Choose the server that commands ask: the one on this machine, that of the login, or the first that exists",
 		Long: `Choose the server that commands ask. Without an argument, show the choice.
 
 local is the server of this machine, with the key of its bootstrap file (--bootstrap-file, SVC_BOOTSTRAP_FILE, or ` + localKeys + `).

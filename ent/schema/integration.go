@@ -98,7 +98,7 @@ func (IntegrationLogin) Fields() []ent.Field {
 		field.Bool("identity").Default(false).Immutable().Comment("a person links an identity of the provider; no account is connected"),
 		field.Bytes("verifier").Immutable().Sensitive().Comment("sealed: the PKCE code verifier"),
 		field.String("return_to").SchemaType(text).Optional().Nillable().Immutable(),
-		field.Bytes("offer").Optional().Sensitive().Comment("sealed: the accounts of which the person chooses one"),
+		field.Bytes("offer").Optional().Sensitive().Comment("sealed: the accounts that the person can choose from"),
 		field.Time("created_at").Immutable(),
 		field.Time("expires_at").Immutable(),
 		field.Time("used_at").Optional().Nillable(),

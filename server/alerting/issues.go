@@ -6,7 +6,7 @@ import (
 	"github.com/svc-observability/svc/server/store"
 )
 
-// issues are those of the incidents that an evaluation opened, at most some.
+// issues returns the error issues for the incidents that an evaluation opened, at most the given number.
 func (s *Shard) issues(e *evaluation, most int) []store.AlertIssue {
 	var out []store.AlertIssue
 	for _, c := range e.order {

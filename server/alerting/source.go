@@ -42,8 +42,8 @@ type Reader struct {
 	past      *cache.Cache[pastKey, map[string]past]
 }
 
-// NewSource returns a Reader. Its statements have the places of background work, see the reader of the warehouse that it gets. The rollups
-// are those that the engine may read.
+// NewSource returns a Reader. Give it the warehouse reader of background work, so that its statements wait behind those of people. The
+// rollups are those that the engine may read.
 func NewSource(e Engine, w Warehouse, r query.Rollups) *Reader {
 	return &Reader{engine: e, warehouse: w, rollups: r, past: cache.New[pastKey, map[string]past](limits.AlertBaselines, time.Now)}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/svc-observability/svc/server/wording"
 )
 
-// incident is a cluster of which the service is known, while its cause is searched.
+// incident is a cluster with a known service and an unknown cause, for which the engine searches.
 type incident struct {
 	cluster
 	names   []string

@@ -107,8 +107,8 @@ func (e *Engine) calls(ctx context.Context, s *search, scope Scope) (calls, mess
 	return calls, messages, nil
 }
 
-// messagesBetween is the greatest number of messages that one service may have got from another: those of the queues into which the
-// first puts messages and of which the second takes them.
+// messagesBetween is the greatest number of messages that the second service may have got from the first. They went through queues that
+// the first one sends to and the second one reads.
 func messagesBetween(m *svcv2.ServiceMap, pair [2]string) float64 {
 	sent := map[string]bool{}
 	for _, x := range m.GetPeerEdges() {

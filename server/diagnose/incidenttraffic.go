@@ -17,9 +17,9 @@ import (
 // grown is the least factor by which the traffic of a service must have grown to be looked at.
 const grown = 1.1
 
-// trafficOf finds who sends more requests, if the service or one that calls it gets more than usual. A service that serves many gets only
-// a little more when one customer sends a lot. So services count of which the traffic is not a change by itself, if a value of an attribute
-// makes up the difference.
+// trafficOf finds the sender of additional requests, if the service or one of its callers gets more than usual. When one customer sends a
+// lot, a service with many customers gets only a little more. So a service counts even if its traffic is not a change by itself, provided
+// that one value of an attribute makes up the difference.
 func (e *Engine) trafficOf(ctx context.Context, org principal.OrgID, i *incident) (finding, error) {
 	rise := i.rise()
 	var f finding

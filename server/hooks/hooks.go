@@ -47,7 +47,7 @@ func Handler(cfg Config) http.Handler {
 	return &handler{cfg, ratelimit.NewLocalBuckets(maxAddresses, cfg.Now)}
 }
 
-// maxAddresses bounds the memory of the addresses that sent deliveries of late.
+// maxAddresses is the number of addresses whose bad signatures the server counts.
 const maxAddresses = 10_000
 
 type handler struct {

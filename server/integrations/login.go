@@ -218,7 +218,7 @@ func (e *Engine) use(ctx context.Context, l Login, by Starter) error {
 	return err
 }
 
-// Offer keeps accounts of which the person chooses one.
+// Offer keeps the accounts that the person can choose from.
 func (e *Engine) Offer(ctx context.Context, l Login, accounts []Account) error {
 	text, err := json.Marshal(accounts)
 	if err != nil {

@@ -84,11 +84,11 @@ func ReadFigures(stored json.RawMessage) (f Figures, err error) {
 // fix has the known facts about a fix.
 type fix struct {
 	commit, version string
-	// at is the time of the fix, started that of this attempt to check it.
+	// at is the time of the fix, started the start of this attempt to check it.
 	at, started time.Time
-	// environments are those in which the error occurs; none for all.
+	// environments are those in which the error occurs; an empty list stands for all.
 	environments []string
-	// host says, for commits of releases, whether they contain that of the fix, as far as the source host answered.
+	// host says whether the commit of a release contains the commit of the fix, for the commits about which the source host answered.
 	host map[string]bool
 }
 
@@ -126,16 +126,16 @@ func (f *fix) lacks(r *ServiceRelease) bool {
 	return known && !has
 }
 
-// sameCommit compares commits of which one may be shortened.
+// sameCommit compares two commits. One of them may be shortened.
 func sameCommit(a, b string) bool {
 	n := min(len(a), len(b))
 	return n >= limits.CommitShortest && strings.EqualFold(a[:n], b[:n])
 }
 
-// releases returns the releases that contain the fix, and how that is known. In each environment, these are the first release that is known
-// to have it and those that began later. Where no release is, the releases that began after the fix are assumed to have it, unless the fix
-// names its version. A release that was there at the start of the window has begun before. One whose commit does not contain the fix, by
-// the source host, never counts.
+// releases returns the releases that contain the fix, and the evidence for it. In each environment, these are the first release that is
+// known to have the fix and the releases that began later. In an environment without such a release, the releases that began after the fix
+// are assumed to have it, unless the fix names its version. A release that ran at the start of the window counts as older than the window.
+// A release whose commit lacks the fix, as the source host says, never counts.
 func (f *fix) releases(all []ServiceRelease, start time.Time) (found []ServiceRelease, by string) {
 	ranks := map[string]int{"": 0, byTime: 1, byVersion: 2, byCommit: 3}
 	first := map[string]time.Time{}
@@ -252,8 +252,8 @@ func (v *view) judge() (status, reason string, out Figures) {
 	}
 }
 
-// doubtful says that another commit than that of the fix was deployed first after it. Often it contains the fix, but it may have been built
-// before. So an error in it does not decide at once: the release of the fix may follow.
+// doubtful says that the first release after the fix has a commit other than that of the fix. Often it contains the fix, but somebody may
+// have built it earlier. So an error in it does not decide at once: the release of the fix may follow.
 func (v *view) doubtful() bool {
 	return v.by == byTime && v.fix.commit != "" && slices.ContainsFunc(v.found, func(r ServiceRelease) bool { return r.Commit != "" })
 }

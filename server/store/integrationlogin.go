@@ -47,7 +47,7 @@ func (s *Store) UseIntegrationLogin(ctx context.Context, org principal.OrgID, id
 	})
 }
 
-// OfferIntegrationAccounts keeps the accounts of which the person chooses one.
+// OfferIntegrationAccounts keeps the accounts that the person can choose from.
 func (s *Store) OfferIntegrationAccounts(ctx context.Context, org principal.OrgID, id uuid.UUID, offer []byte) error {
 	return s.tx(ctx, "offer accounts", func(tx *ent.Tx) error {
 		return tx.IntegrationLogin.Update().Where(integrationlogin.ID(id), integrationlogin.OrgID(string(org))).SetOffer(offer).Exec(ctx)

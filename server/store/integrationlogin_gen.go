@@ -29,7 +29,7 @@ type IntegrationLogin struct {
 	// Verifier: sealed: the PKCE code verifier.
 	Verifier []byte
 	ReturnTo string
-	// Offer: sealed: the accounts of which the person chooses one.
+	// Offer: sealed: the accounts that the person can choose from.
 	Offer     []byte
 	CreatedAt time.Time
 	ExpiresAt time.Time

@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which changes of issues are sent.
+// The changes of issues that are sent.
 type ErrorNotificationPolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// False: nothing is sent.

@@ -131,7 +131,7 @@ type SourceConnection struct {
 	AccountLogin string `protobuf:"bytes,5,opt,name=account_login,json=accountLogin" json:"account_login,omitempty"`
 	// Kind of the account.
 	AccountType string `protobuf:"bytes,6,opt,name=account_type,json=accountType" json:"account_type,omitempty"`
-	// Whether the app was installed for all repositories of the account or for selected ones.
+	// The repositories of the account for which the app was installed: all of them or selected ones.
 	RepositorySelection string `protobuf:"bytes,7,opt,name=repository_selection,json=repositorySelection" json:"repository_selection,omitempty"`
 	// True if the person who connected the account does not administer it. Only the repositories that this person may read are then visible.
 	Limited bool `protobuf:"varint,8,opt,name=limited" json:"limited,omitempty"`

@@ -77,7 +77,7 @@ type bot struct {
 	base permissions
 }
 
-// guild reads a guild that the bot is in. A guild that it is not in is a problem Suspended; other answers say nothing about that.
+// guild reads a guild of the bot. If the bot is not in the guild, the error is the problem Suspended. Other errors do not mean that.
 func (a *App) guild(ctx context.Context, id string) (g guild, err error) {
 	err = a.do(ctx, http.MethodGet, nil, &g, "guilds", id)
 	var said code

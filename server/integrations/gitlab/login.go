@@ -43,7 +43,7 @@ func readTokens(text []byte) (tokens, error) {
 	return t, nil
 }
 
-// defaultLife is the life of a token of which the answer does not tell it.
+// defaultLife is the life of a token when the answer of GitLab does not name one.
 const defaultLife = 2 * time.Hour
 
 // grant asks for tokens (RFC 6749 sections 4.1.3 and 6).

@@ -103,7 +103,7 @@ func (p pipeline) neutral() source.Run {
 	return run
 }
 
-// failedJobs lists the jobs by which a pipeline failed. Jobs of GitLab have no steps: the reason of the failure is the nearest to one.
+// failedJobs lists the failed jobs of a pipeline. Jobs of GitLab have no steps, so the reason of the failure stands for the failed step.
 func (h *host) failedJobs(ctx context.Context, repo string, id int64, most int) ([]source.Job, error) {
 	var list []struct {
 		Name    string `json:"name"`

@@ -65,7 +65,7 @@ func (s *Workflow) TransitionErrorIssue(ctx context.Context, req *svcv2.Transiti
 	return s.answer(ctx, i, err)
 }
 
-// versions are the versions of a service that ran in the last day. Without an answer of the warehouse, only those with occurrences count.
+// versions are the versions of a service that ran in the last day. If the warehouse does not answer, only versions with occurrences count.
 func (c *Config) versions(ctx context.Context, org principal.OrgID, service string) []string {
 	now := c.Now().UTC()
 	rows, err := read.All[reads.ReleaseRow](ctx, c.Warehouse, org, reads.ServiceReleases(reads.ServiceRead{

@@ -37,7 +37,7 @@ export function Silence({ signal, path }: { signal: keyof typeof names; path: st
 
 const late = 10 * 60_000;
 
-/** Stale says that telemetry has stopped: all figures of a window that ends now are then of the time before. */
+/** Stale says that telemetry has stopped. All figures of a window that ends now are then from before that. */
 export function Stale() {
   const { now, span } = useFrame();
   const signals = useCall("InstrumentationService/GetTelemetrySignals", {});
@@ -47,7 +47,7 @@ export function Stale() {
   return (
     <p className="panel fine" role="status">
       <b className="warn">No span came for {stretch(silent)}.</b> The last one is of{" "}
-      <span title={exact(last)}>{stamp(last).slice(0, 19)}</span>, so what is below may be older than the trouble.{" "}
+      <span title={exact(last)}>{stamp(last).slice(0, 19)}</span>, so the figures below may be from before the problem.{" "}
       <Link href={href("/start")}>See what arrives</Link>
     </p>
   );

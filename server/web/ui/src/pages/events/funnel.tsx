@@ -19,7 +19,7 @@ const windows: Array<[string, string]> = [
   ["2592000", "30 days"],
 ];
 
-/** Funnel shows how many go through steps in order, where they leave, and what they do instead. */
+/** Funnel counts the people who take steps in order, and shows the step after which they leave and their next events. */
 export function Funnel() {
   const { window: w } = useFrame();
   const address = useAddress();
