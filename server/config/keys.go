@@ -433,7 +433,8 @@ func Keys() []Key {
 		},
 		{
 			Name: "warehouse-max-memory-bytes", Kind: KindSize, Default: "0",
-			Help:   "memory of the embedded engine; 0: a quarter of this machine's memory, at least 768 MiB and at most 8 GiB",
+			Help: "memory of the embedded engine; 0: a quarter of this machine's memory, at least " + limits.Size(limits.EngineMemoryLeast) +
+				" and at most " + limits.Size(limits.EngineMemoryMost),
 			assign: size(func(c *Config) *Size { return &c.Limits.WarehouseMaxMemoryBytes }),
 		},
 		{

@@ -71,7 +71,8 @@ func metricCommands() []Command {
 			length: time.Hour,
 			Flags: []Flag{
 				{
-					Name: "around", Usage: "time of a change: --since after it is compared with as long before it (default 30m)",
+					Name: "around", Usage: "time of a change: --since after it is compared with as long before it (default " +
+						limits.Lasts(limits.CompareAround) + ")",
 					Target: func(o *Options) any { return &o.Around },
 				},
 				{Name: "previous-start", Usage: "start of the earlier period, as --start", Target: func(o *Options) any { return &o.PreviousStart }},

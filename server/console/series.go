@@ -231,7 +231,7 @@ func comparison(q *Query) (*svcv2.ComparePeriodsRequest, error) {
 		if err != nil {
 			return nil, err
 		}
-		length := 30 * time.Minute
+		length := limits.CompareAround
 		if q.Since != "" {
 			if length, err = duration("since", q.Since); err != nil {
 				return nil, err

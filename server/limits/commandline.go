@@ -8,6 +8,8 @@ const (
 	CommandRows = 10_000
 	// CommandWindow is the window of a command without one.
 	CommandWindow = 6 * time.Hour
+	// CompareAround is how much before and after a change svc compare reads without another length.
+	CompareAround = 30 * time.Minute
 	// FollowRecords bounds the log records that a follower reads in a second.
 	FollowRecords = 500
 	// FollowLate is how late a record may arrive and still be shown.
@@ -38,6 +40,7 @@ func commandLine() []Limit {
 	return []Limit{
 		count("CommandRows", CommandRows, "A command that reads shows at most %s rows, and skips at most as many."),
 		lasts("CommandWindow", CommandWindow, "A command that reads looks %s back when no flag gives a window."),
+		lasts("CompareAround", CompareAround, "svc compare --around compares %s before and after a change when no flag gives a length."),
 		count("FollowRecords", FollowRecords, "svc logs --follow shows about %s log records a second at most, and says how many it left out."),
 		lasts("FollowLate", FollowLate, "svc logs --follow shows a log record that arrives up to %s late."),
 		lasts("FollowBack", FollowBack, "svc logs --follow begins %s before now."),

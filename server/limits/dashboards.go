@@ -17,7 +17,10 @@ const (
 	StoredQueries = 26
 	Columns       = 100
 	// HistogramBins is how many ranges a histogram has. A smaller width of its ranges is made wider.
-	HistogramBins = 200
+	HistogramBins        = 200
+	DefaultHistogramBins = 20
+	// CrowdedSeries is the number of series above which the check of a chart says that it is crowded.
+	CrowdedSeries = 50
 	GridColumns   = 12
 	GridRows      = 10_000
 	// DashboardName, DashboardText and DashboardMarkdown are lengths in characters. WhereText and SQLText bound filters and statements.
@@ -60,6 +63,8 @@ func dashboards() []Limit {
 		count("StoredQueries", StoredQueries, "A widget holds at most %s queries, including those that are switched off."),
 		count("Columns", Columns, "A table has at most %s columns."),
 		count("HistogramBins", HistogramBins, "A histogram has at most %s ranges."),
+		count("DefaultHistogramBins", DefaultHistogramBins, "A histogram has %s ranges when it does not say how many."),
+		count("CrowdedSeries", CrowdedSeries, "The check of a widget warns of a chart with more than %s series."),
 		count("GridColumns", GridColumns, "The grid of a dashboard has %s columns."),
 		count("GridRows", GridRows, "The grid of a dashboard has at most %s rows."),
 		characters("DashboardName", DashboardName, "Names and titles on a dashboard have at most %s."),

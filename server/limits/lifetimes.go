@@ -28,6 +28,8 @@ const (
 	CredentialCopy  = 10 * time.Second
 	IngestKeyCopy   = 30 * time.Second
 	IngestKeyOutage = 24 * time.Hour
+	// ChangesSilent is how long a server does not notice that PostgreSQL, which tells it of changes by others, has gone silently.
+	ChangesSilent = 4 * time.Second
 	// OAuthCode, OAuthAccess, OAuthRefresh and OAuthGrant are for authorization codes, access tokens, refresh tokens that are unused,
 	// and the authorization of a client.
 	OAuthCode    = 10 * time.Minute
@@ -68,6 +70,8 @@ func lifetimes() []Limit {
 		lasts("CredentialCopy", CredentialCopy, "A server that cannot learn of changes by other servers accepts a revoked API key, session or "+
 			"OAuth token for at most %s."),
 		lasts("IngestKeyCopy", IngestKeyCopy, "Such a server accepts a revoked ingest key for at most %s, and applies a changed policy by then."),
+		lasts("ChangesSilent", ChangesSilent,
+			"A server notices within %s that its connection to PostgreSQL, which tells it of changes by others, is dead."),
 		lasts("IngestKeyOutage", IngestKeyOutage,
 			"While the database does not answer, ingest accepts a key that it confirmed within the last %s."),
 		lasts("OAuthCode", OAuthCode, "An OAuth authorization code works for %s."),

@@ -16,6 +16,8 @@ const (
 	ScrapeLabels  = 64
 	// ScrapeLabelValue is the size of the value of a label that a target exposes.
 	ScrapeLabelValue = 4 << 10
+	// ScrapeBuckets bounds the buckets of one side of a native histogram.
+	ScrapeBuckets = 1024
 	// ScrapeRedirects is how many redirects a scrape follows, all within the origin of the URL.
 	ScrapeRedirects = 3
 	// ScrapeBackoff bounds the pause after a target answers 429 or 503.
@@ -53,6 +55,8 @@ func scraping() []Limit {
 		count("ScrapeSamples", ScrapeSamples, "The answer of a target has at most %s samples."),
 		count("ScrapeLabels", ScrapeLabels, "A sample of a target has at most %s labels."),
 		size("ScrapeLabelValue", ScrapeLabelValue, "The value of a label of a target has at most %s."),
+		count("ScrapeBuckets", ScrapeBuckets,
+			"A native histogram keeps at most %s buckets of each sign; one with more loses resolution until it fits."),
 		count("ScrapeRedirects", ScrapeRedirects, "A scrape follows at most %s redirects, all within the scheme, host and port of the URL."),
 		lasts("ScrapeBackoff", ScrapeBackoff, "After a target answers 429 or 503, the next scrape waits at most %s."),
 		lasts("ScrapeConnection", ScrapeConnection, "A connection to a target is used for at most %s."),

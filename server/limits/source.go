@@ -104,6 +104,10 @@ const (
 	RepositoryUnread      = 3
 	RepositoryNamed       = 20
 	RepositoryDeployments = 20
+	// RepositoryChanges is the number of changed pull requests that a look gets from the host; of more, it gets the newest.
+	RepositoryChanges = 300
+	// DeploymentJoin is how far apart the reports of one deployment may begin. The same commit may be deployed again later.
+	DeploymentJoin = 15 * time.Minute
 	// SourceRef is the length of the name of a branch, tag or commit, SourcePath that of a path.
 	SourceRef  = 255
 	SourcePath = 1024
@@ -166,6 +170,8 @@ const (
 	SourceRuns        = 50
 	DefaultSourceRuns = 10
 	SourceFailedJobs  = 5
+	// SourceRunsSearched is the number of the newest runs that are searched for a status that the host cannot filter by.
+	SourceRunsSearched = 300
 	// SourceFrames bounds the time of a search for the files of a stack. If telemetry names no repository, the search reads at most
 	// SourceFrameRepositories. SourceFrameStacks further stacks prove where files are.
 	SourceFrames            = time.Second
@@ -176,6 +182,9 @@ const (
 	SuspectWait    = time.Second
 	SuspectSearch  = 20 * time.Second
 	SuspectCommits = 3
+	// SuspectFiles is the number of files of a stack whose commits are looked at, SuspectChanges that of commits whose changes are read.
+	SuspectFiles   = 3
+	SuspectChanges = 4
 	SuspectWindow  = 14 * Day
 	SuspectMessage = 200
 	// ErrorFrames is the largest number of calls of a stack in an answer. SourceFrameFiles of their files are shown, with SourceFrameLines
@@ -230,6 +239,9 @@ func source() []Limit {
 		count("RepositoryPulls", RepositoryPulls, "A look reads at most %s changed pull requests of a repository; the next one goes on there."),
 		count("RepositoryNamed", RepositoryNamed, "The server links a pull request to at most %s issues that it names."),
 		count("RepositoryDeployments", RepositoryDeployments, "A look reads the newest %s deployments of a repository."),
+		count("RepositoryChanges", RepositoryChanges, "If more than %[1]s pull requests changed between two looks, only the newest %[1]s are read."),
+		lasts("DeploymentJoin", DeploymentJoin,
+			"A deployment that two providers report is one deployment if both reports began within %s."),
 		characters("SourceRef", SourceRef, "The name of a branch, tag or commit has at most %s."),
 		characters("SourcePath", SourcePath, "A path in a repository has at most %s."),
 		characters("SourceQuery", SourceQuery, "A query for source code has at most %s."),
@@ -291,12 +303,16 @@ func source() []Limit {
 		characters("HostingText", HostingText, "Of a name that a hosting platform gives, the first %s are kept."),
 		count("SourceRuns", SourceRuns, "A request returns at most %s runs of CI."),
 		count("DefaultSourceRuns", DefaultSourceRuns, "A request returns %s runs of CI if it does not say how many."),
+		count("SourceRunsSearched", SourceRunsSearched,
+			"Runs of CI with a status that GitLab does not have are searched among the newest %s."),
 		lasts("SourceFrames", SourceFrames, "The files of a stack are searched in connected repositories for at most %s."),
 		count("SourceFrameRepositories", SourceFrameRepositories, "If telemetry names no repository for a stack, at most %s are searched."),
 		count("SourceFrameStacks", SourceFrameStacks, "At most %s further stacks of a program prove where its files are."),
 		lasts("SuspectWait", SuspectWait, "An issue waits at most %s for its suspect commits."),
 		lasts("SuspectSearch", SuspectSearch, "Suspect commits are searched for at most %s."),
 		count("SuspectCommits", SuspectCommits, "An issue shows at most %s suspect commits."),
+		count("SuspectFiles", SuspectFiles, "Suspect commits are searched for at most %s files of a stack."),
+		count("SuspectChanges", SuspectChanges, "The changes of at most %s commits are read for the suspect commits of an issue."),
 		lasts("SuspectWindow", SuspectWindow,
 			"Suspect commits are searched in the %s before an error if the commit of the release before is not known."),
 		characters("SuspectMessage", SuspectMessage, "The message of a suspect commit is shown with at most %s."),

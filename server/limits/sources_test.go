@@ -100,15 +100,42 @@ func names(e ast.Expr, list ...string) bool {
 	return false
 }
 
-// TestBrowserSDK checks that a session of the browser SDK ends when the server takes no more of it.
+// TestBrowserSDK checks that the browser SDK cuts and ends where the server does. Its sources are TypeScript, so they have the numbers.
 func TestBrowserSDK(t *testing.T) {
-	text, err := os.ReadFile("../../clients/browser/src/session.ts")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := fmt.Sprintf("export const maxAge = %d * 3600_000;", int(SessionLength.Hours()))
-	if !strings.Contains(string(text), want) {
-		t.Errorf("clients/browser/src/session.ts does not have %q", want)
+	for _, c := range []struct {
+		file, text string
+		limits     []any
+	}{
+		{"session", "export const maxAge = %d * 3600_000;", []any{int(SessionLength.Hours())}},
+		{"session", "after %d hours, a new session begins", []any{int(SessionLength.Hours())}},
+		{"session", "{1,%d}$/.test(s.id)", []any{RecordedSessionID}},
+		{"identity", "user_id: text(user.id, %d)", []any{EventID}},
+		{"identity", "group_id: text(user.groupId, %d)", []any{EventID}},
+		{"identity", "text(user.email, %d)", []any{SessionText}},
+		{"identity", "text(user.username, %d)", []any{SessionText}},
+		{"identity", "text(user.groupName, %d)", []any{SessionText}},
+		{"identity", "attributes(user.traits, %d, ", []any{SessionTraits}},
+		{"options", "At most %d traits, with keys of %d bytes", []any{SessionTraits, EventAttributeKey}},
+		{"client", "cut(name, %d), attributes: attributes(props, %d, %d)", []any{EventNameBytes, EventAttributes, EventAttributeValue}},
+		{"client", "utm[name] = cut(v, %d)", []any{SessionDimension}},
+		{"client", "cut(document.title, %d)", []any{SessionText}},
+		{"elements", "up to %d characters", []any{SessionTarget}},
+		{"elements", ".slice(0, %d).join", []any{SessionTarget}},
+		{"row", ".pathname, %d)", []any{EventPagePath}},
+		{"row", "cut(navigator.userAgent, %d)", []any{SessionText}},
+		{"row", "cut(navigator.language || \"\", %d)", []any{SessionDimension}},
+		{"texts", "cut(String(own(url) ?? \"\"), %d)", []any{EventURL}},
+		{"texts", "bytes(key) > %d)", []any{EventAttributeKey}},
+		{"timeline", "cut(String(e.message), %d)", []any{SessionText}},
+		{"timeline", "lines.join(\"\\n\").slice(0, %d)", []any{SessionStack}},
+	} {
+		text, err := os.ReadFile("../../clients/browser/src/" + c.file + ".ts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf(c.text, c.limits...); !strings.Contains(string(text), want) {
+			t.Errorf("clients/browser/src/%s.ts does not have %q", c.file, want)
+		}
 	}
 }
 
@@ -122,11 +149,9 @@ var (
 // folder. A struct tag cannot call a function: its figure is bound to a limit here. The other figures are no limits.
 var figures = []struct{ path, figure, limit string }{
 	{"e2e/benchingest/table.go", "5 seconds", ""}, // the shape of a load
-	{"config/keys.go", "768 MiB", ""},             // a default of a setting
-	{"config/keys.go", "8 GiB", ""},
-	{"wirejson/encode.go", "1 to 9999", ""}, // years of RFC 3339
-	{"config/error.go", "up to 32", ""},     // the form of a region
-	{"query/validate.go", "up to 31", ""},   // the form of a name
+	{"wirejson/encode.go", "1 to 9999", ""},       // years of RFC 3339
+	{"config/error.go", "up to 32", ""},           // the form of a region
+	{"query/validate.go", "up to 31", ""},         // the form of a name
 }
 
 // TestMessages checks that messages and descriptions write a limit with the functions of this package. A literal would stay when the

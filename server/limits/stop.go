@@ -8,6 +8,12 @@ const WarehouseRetry = 5 * time.Second
 // InsertsFail is the time without a successful insert after which /readyz reports that inserts fail.
 const InsertsFail = 5 * time.Second
 
+// EngineMemoryLeast and EngineMemoryMost bound the share of the machine's memory that the embedded engine takes when no setting says it.
+const (
+	EngineMemoryLeast = 768 << 20
+	EngineMemoryMost  = 8 << 30
+)
+
 // Several hosts of a cluster.
 const (
 	// WarehousePing is the time between two pings of a host, and the longest time of one.
@@ -38,6 +44,8 @@ func startStop() []Limit {
 	return []Limit{
 		lasts("WarehouseRetry", WarehouseRetry, "A server whose warehouse is damaged or out of reach at the start tries to open it every %s."),
 		lasts("InsertsFail", InsertsFail, "`/readyz` reports inserts into the warehouse that have failed for %s."),
+		size("EngineMemoryLeast", EngineMemoryLeast, "The embedded engine takes at least %s of memory.").set("warehouse-max-memory-bytes"),
+		size("EngineMemoryMost", EngineMemoryMost, "It takes a quarter of the machine's memory, but at most %s.").set("warehouse-max-memory-bytes"),
 		lasts("WarehousePing", WarehousePing,
 			"Each host of a warehouse with several hosts gets a ping every %s, which it must answer within that time."),
 		count("WarehousePingsLost", WarehousePingsLost, "After %s failed pings, requests no longer wait for the answer of that host."),

@@ -171,8 +171,7 @@ func (s *Shard) pulls(
 	if r.PullsSeenAt != nil {
 		since = r.PullsSeenAt.Add(-overlap)
 	}
-	const most = 300 // beyond, only the last changed ones are looked at
-	page, err := host.PullRequests(ctx, name, source.PullRequestList{Since: since, ETag: r.PullsEtag, Limit: most})
+	page, err := host.PullRequests(ctx, name, source.PullRequestList{Since: since, ETag: r.PullsEtag, Limit: limits.RepositoryChanges})
 	if integrations.IsKind(err, integrations.Forbidden) || integrations.IsKind(err, integrations.NotFound) {
 		return false, false, nil // the permission is missing, or the repository has none
 	}

@@ -7,13 +7,15 @@ import (
 
 	prom "github.com/prometheus/prometheus/model/histogram"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
 	leastScale   = -10
 	largestScale = 20
 	// mostBuckets bounds the buckets of one side. A histogram with a wider range loses resolution until it fits.
-	mostBuckets = 1024
+	mostBuckets = limits.ScrapeBuckets
 )
 
 // nativeHistogram is a native histogram of Prometheus in the form of OTLP's exponential histogram.

@@ -5,15 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
 	// feedHeartbeat and feedTimeout together bound how long a silently dead connection goes unnoticed.
-	feedHeartbeat = 2 * time.Second
-	feedTimeout   = 2 * time.Second
+	feedHeartbeat = limits.ChangesSilent / 2
+	feedTimeout   = limits.ChangesSilent - feedHeartbeat
 )
 
 // followPostgres listens on its own connection. It publishes SubjectAny after every interruption, and repeatedly while the

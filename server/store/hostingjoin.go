@@ -15,10 +15,8 @@ import (
 	"github.com/svc-observability/svc/ent/hostingproject"
 	"github.com/svc-observability/svc/ent/integrationconnection"
 	"github.com/svc-observability/svc/ent/marker"
+	"github.com/svc-observability/svc/server/limits"
 )
-
-// joinTime is how far apart the reports of one deployment may begin. The same commit may be deployed again later.
-const joinTime = 15 * time.Minute
 
 // joined is the sentence of the marker of a deployment that has two reports.
 const joined = "The repository's host and the hosting platform both report it."
@@ -66,7 +64,8 @@ func (s *Store) joinMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnec
 	}
 	rows, err := tx.HostingDeployment.Query().Where(
 		hostingdeployment.OrgID(string(of.Org)), hostingdeployment.ConnectionIDIn(r.ids...), hostingdeployment.CommitSha(d.CommitSha),
-		hostingdeployment.StartedAtGTE(utc(d.StartedAt.Add(-joinTime))), hostingdeployment.StartedAtLTE(utc(d.StartedAt.Add(joinTime))),
+		hostingdeployment.StartedAtGTE(utc(d.StartedAt.Add(-limits.DeploymentJoin))),
+		hostingdeployment.StartedAtLTE(utc(d.StartedAt.Add(limits.DeploymentJoin))),
 	).Order(hostingdeployment.ByStartedAt(), hostingdeployment.ByID()).All(ctx)
 	if err != nil {
 		return false, err
@@ -131,8 +130,9 @@ func (s *Store) joinMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnec
 func takenMarker(ctx context.Context, tx *ent.Tx, of IntegrationConnection, d, first HostingDeployment) (bool, error) {
 	rows, err := tx.HostingDeployment.Query().Where(append(deploymentsOf(of.Org, of.ID),
 		hostingdeployment.CommitSha(d.CommitSha), hostingdeployment.ProjectExternalID(d.ProjectExternalID),
-		hostingdeployment.ExternalIDNEQ(d.ExternalID), hostingdeployment.StartedAtGTE(utc(first.StartedAt.Add(-joinTime))),
-		hostingdeployment.StartedAtLTE(utc(first.StartedAt.Add(joinTime))))...).All(ctx)
+		hostingdeployment.ExternalIDNEQ(d.ExternalID),
+		hostingdeployment.StartedAtGTE(utc(first.StartedAt.Add(-limits.DeploymentJoin))),
+		hostingdeployment.StartedAtLTE(utc(first.StartedAt.Add(limits.DeploymentJoin))))...).All(ctx)
 	return slices.ContainsFunc(rows, func(row *ent.HostingDeployment) bool {
 		second := toHostingDeployment(row)
 		return second.served() && second.Service == d.Service && strings.EqualFold(second.Target, d.Target) &&

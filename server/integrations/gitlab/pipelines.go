@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/source"
 )
 
@@ -49,7 +50,7 @@ var statuses = map[string]string{
 }
 
 // pipelinePages bounds the pages of pipelines that a filter of ours looks at.
-const pipelinePages = 3
+const pipelinePages = limits.SourceRunsSearched / pageSize
 
 // Runs implements source.Host.
 func (h *host) Runs(ctx context.Context, repo string, f source.RunFilter) ([]source.Run, error) {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	defaultBins = 20
+	defaultBins = limits.DefaultHistogramBins
 	maxBins     = limits.HistogramBins
 )
 

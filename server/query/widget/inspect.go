@@ -13,6 +13,7 @@ import (
 
 	svcv2 "github.com/svc-observability/svc/gen/svc/v2"
 	"github.com/svc-observability/svc/server/apierr"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/query"
 )
 
@@ -43,7 +44,7 @@ const (
 )
 
 const (
-	manySeries = 50
+	manySeries = limits.CrowdedSeries
 	// dominant is the share of the total above which one series hides the others.
 	dominant = 0.98
 	// flatPoints is the number of equal values that cannot be a coincidence.

@@ -27,9 +27,9 @@ type suspicion struct {
 
 const (
 	maxSuspicions = 1000
-	// suspectCommits bounds the commits that are listed for a file, suspectFiles the files, and suspectChanges the commits whose changes are
-	// read. With the comparison of the releases and the names of their commits, these are at most ten requests, or two more for a long range.
-	suspectCommits, suspectFiles, suspectChanges = 30, 3, 4
+	// suspectCommits bounds the commits that are listed for a file. With limits.SuspectFiles, limits.SuspectChanges, the comparison of the
+	// releases and the names of their commits, these are at most ten requests, or two more for a long range.
+	suspectCommits = 30
 )
 
 // Suspects finds the commits that may have brought the error of a stack. It waits for limits.SuspectWait; the search goes on after that,
@@ -90,7 +90,7 @@ func placesOf(at *located, calls []frames.Call) []suspects.Place {
 	files, seen := map[string]bool{}, map[suspects.Place]bool{}
 	for i, file := range at.found.Files {
 		p := suspects.Place{Path: file, Line: calls[i].Line}
-		if file == "" || seen[p] || len(files) == suspectFiles && !files[file] {
+		if file == "" || seen[p] || len(files) == limits.SuspectFiles && !files[file] {
 			continue
 		}
 		files[file], seen[p] = true, true
@@ -190,7 +190,7 @@ func candidatesOf(
 	var candidates []suspects.Candidate
 	for _, list := range lists { // the files that are first in the stack first, and their newest commits
 		for _, c := range list {
-			if !known[c.SHA] && within(c) && suspects.Eligible(c, began, ignored) && len(candidates) < suspectChanges {
+			if !known[c.SHA] && within(c) && suspects.Eligible(c, began, ignored) && len(candidates) < limits.SuspectChanges {
 				known[c.SHA] = true
 				candidates = append(candidates, suspects.Candidate{Commit: c})
 			}

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // EngineConfig says where the engine keeps its data and how much of the machine it may use. Zero means the default.
@@ -40,7 +42,7 @@ func (c EngineConfig) withDefaults() EngineConfig {
 		c.Database = DefaultDatabase
 	}
 	if c.MaxServerMemory == 0 {
-		c.MaxServerMemory = min(max(machineMemory()/4, 768<<20), 8<<30)
+		c.MaxServerMemory = min(max(machineMemory()/4, limits.EngineMemoryLeast), limits.EngineMemoryMost)
 	}
 	if c.MarkCache == 0 {
 		c.MarkCache = 64 << 20
