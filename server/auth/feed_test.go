@@ -46,6 +46,12 @@ func testChangesOfOthers(t *testing.T, cfg store.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	up := make(chan struct{}, 100)
+	t.Cleanup(node.Store.Subscribe(func(c store.Change) {
+		if c.Subject == store.SubjectAny && c.Cause == nil {
+			up <- struct{}{}
+		}
+	}))
 	ingest := NewIngest(IngestConfig{Store: node, Hasher: hasher})
 	t.Cleanup(ingest.Close)
 	secrets := map[store.IngestKeyKind]string{
@@ -86,7 +92,13 @@ func testChangesOfOthers(t *testing.T, cfg store.Config) {
 			t.Fatal(err)
 		}
 	}
-	time.Sleep(300 * time.Millisecond) // the feeds are up, the copies in use
+	if cfg.URL != "" { // the feed of PostgreSQL starts beside the store, and says when it is up
+		select {
+		case <-up:
+		case <-time.After(30 * time.Second):
+			t.Fatal("the feed does not start")
+		}
+	}
 	for kind := range secrets {
 		if _, err := lookup(kind); err != nil {
 			t.Fatal(err)

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/store/pgtest"
 )
@@ -53,13 +55,30 @@ func (h *heard) await(t *testing.T, what string, ok func(store.Change) bool) tim
 	return 0
 }
 
-func (h *heard) silent(t *testing.T, d time.Duration) {
+// only checks that the collected changes are these, and then discards them.
+func (h *heard) only(t *testing.T, want ...store.Change) {
 	t.Helper()
-	time.Sleep(d)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.list) > 0 {
-		t.Errorf("heard %+v, want nothing", h.list)
+	if diff := cmp.Diff(want, h.list, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("heard (-want +got):\n%s", diff)
+	}
+	h.list = nil
+}
+
+// until waits for a change and keeps all of them.
+func (h *heard) until(t *testing.T, want store.Change) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		h.mu.Lock()
+		found, list := slices.Contains(h.list, want), slices.Clone(h.list)
+		h.mu.Unlock()
+		if found {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%+v was not heard; only %+v", want, list)
+		}
 	}
 }
 
@@ -81,11 +100,17 @@ func organization(t *testing.T, s *store.Store) store.CreatedOrganization {
 // TestFeedSQLite: the feed reports writes of another store, but not the store's own writes.
 func TestFeedSQLite(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testFeedSQLite)
+}
+
+// testFeedSQLite runs in a bubble: its pauses are long enough for the polls of the feed, however slow the machine is.
+func testFeedSQLite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "svc.db")
 	server, admin := open(t, store.Config{Path: path}), open(t, store.Config{Path: path})
 	org := organization(t, admin)
 	h := listen(t, server)
-	h.silent(t, 300*time.Millisecond)
+	time.Sleep(300 * time.Millisecond)
+	h.only(t)
 	for i := range 3 {
 		if _, err := admin.RollDefaultIngestKey(t.Context(), org.Organization.ID, store.IngestKeyPublic,
 			store.Secret{Hash: string(rune('a' + i)), Prefix: "p"}); err != nil {
@@ -100,7 +125,8 @@ func TestFeedSQLite(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	h.silent(t, 300*time.Millisecond)
+	time.Sleep(300 * time.Millisecond)
+	h.only(t)
 }
 
 // TestFeedPostgres: the feed reports the named changes of another store and, after an interruption, an unnamed change.
@@ -130,18 +156,26 @@ func TestFeedPostgres(t *testing.T) {
 	if _, err := admin.RollDefaultIngestKey(ctx, id, store.IngestKeyPublic, store.Secret{Hash: "x", Prefix: "p"}); err == nil {
 		t.Error("a cancelled roll succeeded")
 	}
-	h.silent(t, 200*time.Millisecond)
+	// PostgreSQL reports changes in the order of their commits. So a further change of the other store shows that no report is on its way.
+	last := "c"
+	further := func() store.Change {
+		t.Helper()
+		next := last + "'"
+		if _, err := admin.RollDefaultIngestKey(t.Context(), id, store.IngestKeyPublic, store.Secret{Hash: next, Prefix: "p"}); err != nil {
+			t.Fatal(err)
+		}
+		change := store.Change{Subject: store.SubjectIngestKey, Org: id, Hash: last, Gone: true}
+		last = next
+		h.until(t, change)
+		return change
+	}
+	h.only(t, further())
 	// The store's own change is reported once and immediately.
 	if _, err := server.PutPlan(t.Context(), id, store.PlanParams{Name: "p"}); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(200 * time.Millisecond)
-	h.mu.Lock()
-	if diff := cmp.Diff([]store.Change{{Subject: store.SubjectIngestPolicy, Org: id}}, h.list); diff != "" {
-		t.Errorf("its own change (-want +got):\n%s", diff)
-	}
-	h.list = nil
-	h.mu.Unlock()
+	h.only(t, store.Change{Subject: store.SubjectIngestPolicy, Org: id})
+	h.only(t, further())
 
 	// Cut the listening connection. Changes made meanwhile are not named; the store reports that anything may have changed.
 	db, err := sql.Open("pgx", url)
@@ -196,7 +230,7 @@ func TestFeedDown(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
-			h.silent(t, 10*time.Millisecond)
+			h.only(t)
 			if err := s.Ping(t.Context()); !errors.Is(err, store.ErrUnavailable) {
 				t.Errorf("ping after close: %v", err)
 			}

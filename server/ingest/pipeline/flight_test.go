@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -37,7 +38,9 @@ func (h *heldRows) Insert(ctx context.Context, t Table, token string) error {
 
 // Several cuts are inserted at once. The checkpoint passes them in order, so that a crash repeats those behind a cut that is not stored,
 // and no row is stored twice.
-func TestParallelInserts(t *testing.T) {
+func TestParallelInserts(t *testing.T) { synctest.Test(t, testParallelInserts) }
+
+func testParallelInserts(t *testing.T) {
 	w := newWarehouse(t)
 	h := &heldRows{warehouse: w, row: "row 0001", allowed: make(chan struct{})}
 	insert := func(c *Config) { c.Inserter, c.Parallel, c.MaxRows, c.MaxAge = h, 3, 1, time.Millisecond }
@@ -53,7 +56,7 @@ func TestParallelInserts(t *testing.T) {
 		}
 	}
 	fourth := r.append("a,b", "row 0004", true)
-	time.Sleep(20 * time.Millisecond)
+	synctest.Wait()
 	if got := w.stored("a"); !cmp.Equal(got, []string{"row 0000", "row 0002", "row 0003"}) {
 		t.Errorf("while the second record is not stored: %v", got)
 	}
@@ -67,7 +70,7 @@ func TestParallelInserts(t *testing.T) {
 	r.crash()
 	r.change = func(c *Config) { insert(c); c.Parallel = 2 } // fewer than there are intents
 	r.open()
-	time.Sleep(5 * time.Millisecond)
+	synctest.Wait()
 	close(h.allowed)
 	r.flushed(fourth)
 	r.flushed(r.append("a,b", "row 0005", false))

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -112,6 +113,12 @@ func TestFloodDelaysNobody(t *testing.T) {
 	}
 }
 
+// bubble runs a subtest whose pauses end only when all other goroutines wait.
+func bubble(t *testing.T, name string, test func(*testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
+
 // A cut of an owner who was alone gives way while it waits for the inserter: the first record of another owner waits for the insert
 // under way only. The cut's records are stored later, once.
 func TestWaitingCutGivesWay(t *testing.T) {
@@ -123,7 +130,7 @@ func TestWaitingCutGivesWay(t *testing.T) {
 		"as large as it may be":       {time.Hour, 2000, 0},
 		"old, and not yet that large": {time.Millisecond, 1, 14},
 	} {
-		t.Run(name, func(t *testing.T) {
+		bubble(t, name, func(t *testing.T) {
 			w := newWarehouse(t)
 			g := newGate(w)
 			r := newRig(t, t.TempDir(), w, func(c *Config) { eager(c); c.MaxAge = tc.maxAge })
@@ -139,7 +146,7 @@ func TestWaitingCutGivesWay(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 			flood(tc.then)
-			time.Sleep(20 * time.Millisecond) // for the next cut
+			time.Sleep(20 * time.Millisecond) // ends when the next cut waits for the inserter
 			if n := r.p.Stats().Lanes; n != 0 {
 				t.Fatalf("%d lanes for an owner who is alone", n)
 			}

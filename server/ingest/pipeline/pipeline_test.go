@@ -77,32 +77,34 @@ func TestCloseInsertsWhatIsGathered(t *testing.T) {
 func TestCrashAtEveryStep(t *testing.T) {
 	down := errors.New("connection refused")
 	noDisk := errors.New("no space left")
-	tests := map[string]func(r *rig){
-		"before the intent": func(r *rig) { r.save = func(string, checkpoint) error { return noDisk } },
-		"after the intent":  func(r *rig) { r.w.hooks(func(string) error { return down }, nil) },
-		"after some tables": func(r *rig) {
+	tests := map[string]func(r *rig, failed func(error) error){
+		"before the intent": func(r *rig, failed func(error) error) {
+			r.save = func(string, checkpoint) error { return failed(noDisk) }
+		},
+		"after the intent": func(r *rig, failed func(error) error) { r.w.hooks(func(string) error { return failed(down) }, nil) },
+		"after some tables": func(r *rig, failed func(error) error) {
 			r.w.hooks(func(table string) error {
 				if table == "b" {
-					return down
+					return failed(down)
 				}
 				return nil
 			}, nil)
 		},
-		"stored but the answer is lost": func(r *rig) { r.w.hooks(nil, func(string) error { return down }) },
-		"after all tables, before the checkpoint": func(r *rig) {
+		"stored but the answer is lost": func(r *rig, failed func(error) error) { r.w.hooks(nil, func(string) error { return failed(down) }) },
+		"after all tables, before the checkpoint": func(r *rig, failed func(error) error) {
 			r.save = func(dir string, c checkpoint) error {
 				if len(c.Intents) == 0 {
-					return noDisk
+					return failed(noDisk)
 				}
 				return saveCheckpoint(dir, c)
 			}
 		},
-		"between the two renames": func(r *rig) {
+		"between the two renames": func(r *rig, failed func(error) error) {
 			r.save = func(dir string, c checkpoint) error {
 				if err := saveCheckpoint(dir, c); err != nil || len(c.Intents) > 0 {
 					return err
 				}
-				return errors.Join(noDisk, os.Remove(filepath.Join(dir, checkpointFile)))
+				return errors.Join(failed(noDisk), os.Remove(filepath.Join(dir, checkpointFile)))
 			}
 		},
 	}
@@ -112,12 +114,23 @@ func TestCrashAtEveryStep(t *testing.T) {
 			r := newRig(t, t.TempDir(), w, nil)
 			r.flushed(r.append("a,b", "row 0000", true))
 			r.close()
-			fail(r)
+			failures := make(chan struct{}, 1)
+			fail(r, func(err error) error {
+				select {
+				case failures <- struct{}{}:
+				default:
+				}
+				return err
+			})
 			r.open()
 			for i, row := range rows(1, 40) {
 				r.append("a,b", row, i%2 == 0)
 			}
-			time.Sleep(30 * time.Millisecond)
+			select {
+			case <-failures:
+			case <-time.After(10 * time.Second):
+				t.Fatal("the step did not fail")
+			}
 			r.crash()
 			w.hooks(nil, nil)
 			r.save = saveCheckpoint
@@ -193,7 +206,9 @@ func TestCrashWhileIsolating(t *testing.T) {
 		last = r.append("a", row, true)
 	}
 	for range 12 {
-		time.Sleep(40 * time.Millisecond)
+		for r.p.Stats().Done.Before(last) && budget.Load() >= 0 {
+			time.Sleep(time.Millisecond)
+		}
 		r.crash()
 		budget.Store(2)
 		r.open()
@@ -291,10 +306,12 @@ func TestBatchGrowsWhileTheInserterIsBusy(t *testing.T) {
 type unreadable struct {
 	queue.OSFilesystem
 	broken atomic.Bool
+	failed atomic.Int64
 }
 
 func (u *unreadable) Open(path string) (queue.File, error) {
 	if u.broken.Load() {
+		u.failed.Add(1)
 		return nil, errors.New("input/output error")
 	}
 	return u.OSFilesystem.Open(path)
@@ -307,7 +324,11 @@ func TestUnreadableLogIsReadAgain(t *testing.T) {
 	r.open()
 	disk.broken.Store(true)
 	pos := r.append("a", "row 0000", false)
-	time.Sleep(20 * time.Millisecond)
+	for end := time.Now().Add(10 * time.Second); disk.failed.Load() < 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the log is not read again")
+		}
+	}
 	disk.broken.Store(false)
 	r.flushed(pos)
 	r.close()
