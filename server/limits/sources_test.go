@@ -139,6 +139,26 @@ func TestBrowserSDK(t *testing.T) {
 	}
 }
 
+// TestShownRows checks that pages of the web application write how many rows they show with a limit of gen/limits.
+func TestShownRows(t *testing.T) {
+	literal := regexp.MustCompile(`The (?:first|newest|latest) \d+`)
+	bound := 0
+	err := filepath.WalkDir("../web/ui/src", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".tsx") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, got := range literal.FindAll(text, -1) {
+			t.Errorf("%s says %q; import the limit from gen/limits", path, got)
+		}
+		bound += strings.Count(string(text), " {LargestPage} ")
+		return err
+	})
+	if err != nil || bound < 5 {
+		t.Errorf("%d limits were found, %v", bound, err)
+	}
+}
+
 // A figure has a unit of time or size. A bound or a default is another number: "at most 5", "1 to 100", "default 20".
 var (
 	figure = regexp.MustCompile(`\d[\d,]*(?: |-)(?:days?|hours?|minutes?|seconds?|KiB|MiB|GiB)\b`)

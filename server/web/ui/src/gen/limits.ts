@@ -44,6 +44,7 @@ export const GridRows = 10000;
 export const GroupBy = 5;
 export const HistogramBins = 200;
 export const IssueQuiet = 1800000;
+export const LargestPage = 100;
 export const ListChatWorkspaceDestinationsRequest_q = { characters: 200 };
 export const ListRows = 200;
 export const ListSourceRepositoriesRequest_search = { characters: 200 };

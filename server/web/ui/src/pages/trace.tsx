@@ -4,6 +4,7 @@ import { Copy, Empty, Failed, Load, Waiting } from "../parts/states";
 import { exact, stamp } from "../parts/time";
 import { change, href, Link, useAddress } from "../frame/router";
 import { useCall, useFrame } from "../frame/session";
+import { LargestPage } from "../gen/limits";
 import type { TraceSkeleton } from "../gen/api";
 import { FlameGraph } from "../trace/flamegraph";
 import { build } from "../trace/tree";
@@ -180,7 +181,7 @@ function TraceLogs({ id, skeleton, span }: { id: string; skeleton: TraceSkeleton
   const [open, setOpen] = useState<string | null>(null);
   const found = useCall("LogsService/SearchLogs", {
     ...around(skeleton),
-    limit: 100,
+    limit: LargestPage,
     filters: { traceId: id, ...(span ? { spanId: span } : {}) },
   });
   return (
@@ -215,7 +216,7 @@ function TraceLogs({ id, skeleton, span }: { id: string; skeleton: TraceSkeleton
                 {open === l.id && <Record log={l} onFilter={(f, v) => change({ q: withCondition("", f, "=", v) })} />}
               </div>
             ))}
-            {d.hasMore && <p className="notice">The first 100 records are shown.</p>}
+            {d.hasMore && <p className="notice">The first {LargestPage} records are shown.</p>}
           </div>
         )}
       </Load>

@@ -1,5 +1,6 @@
 import { change, href, Link, useAddress } from "../../frame/router";
 import { useCall } from "../../frame/session";
+import { LargestPage } from "../../gen/limits";
 import { line } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
 import { exact, stamp } from "../../parts/time";
@@ -12,7 +13,7 @@ export function Deliveries() {
   const status = states.find((s) => s === address.searchParams.get("status"));
   const destinationId = address.searchParams.get("destination") ?? "";
   const found = useCall("AlertDeliveriesService/ListAlertDeliveries", {
-    limit: 100,
+    limit: LargestPage,
     ...(status ? { status } : {}),
     ...(destinationId ? { destinationId } : {}),
   });
@@ -91,7 +92,7 @@ export function Deliveries() {
                 ))}
               </tbody>
             </table>
-            {d.hasMore && <p className="notice">The newest 100 are shown.</p>}
+            {d.hasMore && <p className="notice">The newest {LargestPage} are shown.</p>}
           </>
         )}
       </Load>

@@ -1,5 +1,6 @@
 import { change, href, Link, navigate, useAddress } from "../../frame/router";
 import { useCall, useFrame } from "../../frame/session";
+import { LargestPage } from "../../gen/limits";
 import { line, stretch } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
 import { ago, exact } from "../../parts/time";
@@ -13,12 +14,12 @@ export function Incidents() {
   const severity = (["critical", "warning"] as const).find((s) => s === address.searchParams.get("severity"));
   const ruleId = address.searchParams.get("rule") ?? "";
   const found = useCall("AlertIncidentsService/ListAlertIncidents", {
-    limit: 100,
+    limit: LargestPage,
     status,
     ...(severity ? { severity } : {}),
     ...(ruleId ? { ruleId } : {}),
   });
-  const rules = useCall("AlertRulesService/ListAlertRules", { limit: 100 });
+  const rules = useCall("AlertRulesService/ListAlertRules", { limit: LargestPage });
   const broken = (rules.data?.data ?? []).filter((r) => r.enabled && r.lastEvaluationError);
   return (
     <>
@@ -134,7 +135,7 @@ export function Incidents() {
                   ))}
                 </tbody>
               </table>
-              {d.hasMore && <p className="notice">The newest 100 are shown. Choose a rule or a severity to see others.</p>}
+              {d.hasMore && <p className="notice">The newest {LargestPage} are shown. Choose a rule or a severity to see others.</p>}
             </>
           )}
         </Load>

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { href, Link, navigate } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
+import { LargestPage } from "../../gen/limits";
 import { FormError } from "../../parts/form";
 import { count, line } from "../../parts/format";
 import { Empty, Load } from "../../parts/states";
@@ -26,8 +27,8 @@ export function RuleState({ rule: r, now }: { rule: AlertRule; now: number }) {
 export function Rules() {
   const { now, org } = useFrame();
   const [search, setSearch] = useState("");
-  const rules = useCall("AlertRulesService/ListAlertRules", { limit: 100 });
-  const open = useCall("AlertIncidentsService/ListAlertIncidents", { limit: 100, status: "open" });
+  const rules = useCall("AlertRulesService/ListAlertRules", { limit: LargestPage });
+  const open = useCall("AlertIncidentsService/ListAlertIncidents", { limit: LargestPage, status: "open" });
   const update = useAct("AlertRulesService/UpdateAlertRule");
   const firing = new Map<string, number>();
   for (const i of open.data?.data ?? []) firing.set(i.ruleId ?? "", (firing.get(i.ruleId ?? "") ?? 0) + 1);
@@ -123,7 +124,7 @@ export function Rules() {
               </tbody>
             </table>
             {rows.length === 0 && <p className="fine">No rule matches.</p>}
-            {d.hasMore && <p className="notice">The first 100 rules are shown.</p>}
+            {d.hasMore && <p className="notice">The first {LargestPage} rules are shown.</p>}
           </>
         )}
       </Load>

@@ -4,6 +4,7 @@ import { Empty, Load, Unread } from "../../parts/states";
 import { ago } from "../../parts/time";
 import { change, href, Link, navigate, useAddress } from "../../frame/router";
 import { times, useCall, useFrame } from "../../frame/session";
+import { LargestPage } from "../../gen/limits";
 import { WhereBar } from "../../where/bar";
 import { askedErrors, problemOf } from "../../where/text";
 import "../home.css";
@@ -35,7 +36,7 @@ export default function Groups() {
   const order = orders.find(([key]) => key === address.searchParams.get("sort"))?.[0] ?? "count";
   const search = address.searchParams.get("q") ?? "";
   const { filters, where, back } = useMemo(() => askedErrors(search, env), [search, env]);
-  const found = useCall("ErrorEventsService/SearchErrorEvents", { ...times(w), limit: 100, orderBy: order, filters, where });
+  const found = useCall("ErrorEventsService/SearchErrorEvents", { ...times(w), limit: LargestPage, orderBy: order, filters, where });
   const problem = problemOf(found.error, back);
   const totals = found.data?.totals;
   return (
@@ -143,7 +144,7 @@ export default function Groups() {
                     ))}
                   </tbody>
                 </table>
-                {d.hasMore && <p className="notice">The first 100 groups are shown. Search to see others.</p>}
+                {d.hasMore && <p className="notice">The first {LargestPage} groups are shown. Search to see others.</p>}
               </>
             )}
           </Load>

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { CauseTabs } from "../../frame/cause";
 import { change, href, Link, navigate, useAddress } from "../../frame/router";
 import { useAct, useCall, useFrame } from "../../frame/session";
-import { CreateInvestigationRequest_question, CreateInvestigationRequest_title } from "../../gen/limits";
+import { CreateInvestigationRequest_question, CreateInvestigationRequest_title, LargestPage } from "../../gen/limits";
 import { Dialog } from "../../parts/dialog";
 import { errorOf, Field, FormError } from "../../parts/form";
 import { count, cut, line } from "../../parts/format";
@@ -22,7 +22,7 @@ function List() {
   const { now, org } = useFrame();
   const address = useAddress();
   const status = (Object.keys(states) as Status[]).find((s) => s === address.searchParams.get("status"));
-  const found = useCall("InvestigationsService/ListInvestigations", { limit: 100, ...(status ? { status } : {}) });
+  const found = useCall("InvestigationsService/ListInvestigations", { limit: LargestPage, ...(status ? { status } : {}) });
   const asked = address.searchParams.get("new");
   useEffect(() => {
     document.title = `Investigations · ${org.name} · svc`;
@@ -102,7 +102,7 @@ function List() {
                   ))}
                 </tbody>
               </table>
-              {d.hasMore && <p className="notice">The newest 100 are shown.</p>}
+              {d.hasMore && <p className="notice">The newest {LargestPage} are shown.</p>}
             </>
           )}
         </Load>
