@@ -11,6 +11,14 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
+// Bounds of an embed of Discord, in UTF-16 code units, which are never fewer than its characters. Webhooks and the app of Discord have the
+// same embeds. Package notify cuts the messages to all chats to them.
+const (
+	EmbedTitle = 256
+	EmbedText  = 4096
+	EmbedTotal = 6000
+)
+
 // Message is a message about one thing.
 type Message struct {
 	Title string `json:"title"`

@@ -9,12 +9,17 @@ const (
 	// ProviderAnswer is for an answer of a provider, ProviderComparison for a comparison of commits, which holds the patches of all files.
 	ProviderAnswer     = 8 << 20
 	ProviderComparison = 32 << 20
+	// ProviderTime bounds a request to a provider, ProviderArchiveTime one for the archive of a commit.
+	ProviderTime        = 10 * time.Second
+	ProviderArchiveTime = 2 * time.Minute
 	// SuspectReleases is how many releases are searched for the one before an error.
 	SuspectReleases = 50
 	// ReturnTo is the length of the path to which the browser returns.
 	ReturnTo = 2048
 	// WebhookBody bounds a delivery of a provider.
 	WebhookBody = 1 << 20
+	// WebhookSigned is how old, or how new, a signed delivery may be.
+	WebhookSigned = 5 * time.Minute
 	// WebhookForgeries is how many bad signatures an address may send in WebhookForgeriesPeriod.
 	WebhookForgeries       = 20
 	WebhookForgeriesPeriod = time.Minute
@@ -208,8 +213,11 @@ func source() []Limit {
 		count("RailwayProjects", RailwayProjects, "At most %s projects of a workspace of Railway are read."),
 		count("VercelProjects", VercelProjects, "At most %s projects of an account of Vercel are read."),
 		lasts("IntegrationLogin", IntegrationLogin, "An account is connected within %s after the start."),
+		lasts("ProviderTime", ProviderTime, "A request to a provider takes at most %s."),
+		lasts("ProviderArchiveTime", ProviderArchiveTime, "A request for the archive of a commit takes at most %s."),
 		characters("ReturnTo", ReturnTo, "The path to which the browser returns after connecting an account has at most %s."),
 		size("WebhookBody", WebhookBody, "A delivery of a provider has at most %s."),
+		lasts("WebhookSigned", WebhookSigned, "A signed delivery is refused if its time is more than %s from that of the server."),
 		rate("WebhookForgeries", WebhookForgeries, WebhookForgeriesPeriod,
 			"Webhooks of providers: each address may make %s with a bad signature."),
 		lasts("WebhookRetention", WebhookRetention, "A delivery that is repeated within %s does nothing."),

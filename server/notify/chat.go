@@ -13,8 +13,8 @@ import (
 
 // Limits of a message to a chat, in UTF-16 code units. The package of a chat service cuts the message further if the service allows less.
 const (
-	chatTitle = 256
-	chatBody  = 6000
+	chatTitle = chat.EmbedTitle
+	chatBody  = chat.EmbedTotal
 )
 
 func (e *Event) chat() chat.Message {

@@ -6,13 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
-)
 
-// Limits of an embed.
-const (
-	discordTitle       = 256
-	discordDescription = 4096
-	discordTotal       = 6000
+	"github.com/svc-observability/svc/server/chat"
 )
 
 type discordMessage struct {
@@ -42,7 +37,7 @@ func markdown(text string) string { return markdownEscapes.Replace(text) }
 
 func (e *Event) discord() discordMessage {
 	embed := discordEmbed{
-		Title: cut(e.title(Discord, markdown, plain), discordTitle), URL: e.LinkURL, Color: e.color(), Timestamp: e.SentAt.UTC(),
+		Title: cut(e.title(Discord, markdown, plain), chat.EmbedTitle), URL: e.LinkURL, Color: e.color(), Timestamp: e.SentAt.UTC(),
 	}
 	var links []string
 	for _, s := range e.Samples {
@@ -57,7 +52,7 @@ func (e *Event) discord() discordMessage {
 	if len(links) > 0 {
 		tail = "\n" + strings.Join(links, " · ")
 	}
-	room := min(discordDescription, discordTotal-units(embed.Title))
+	room := min(chat.EmbedText, chat.EmbedTotal-units(embed.Title))
 	if units(tail) > room/2 {
 		tail = ""
 	}

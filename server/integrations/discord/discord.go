@@ -15,6 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/jsoncall"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // ID is the short name of the provider, Name that for people.
@@ -48,8 +49,6 @@ type App struct {
 	caller *jsoncall.Caller
 }
 
-const callTime = 10 * time.Second
-
 // agent is the form of a User-Agent that Discord demands.
 const agent = "DiscordBot (https://github.com/svc-observability/svc, 1)"
 
@@ -64,7 +63,7 @@ func New(cfg Config) (*App, error) {
 		return nil, errors.New("discord: the public key is not one of Ed25519")
 	}
 	return &App{Server: server, cfg: cfg, key: key, caller: &jsoncall.Caller{
-		Name: Name, Client: cfg.Trust(server.Base).Client(callTime), Agent: agent, Sort: problem,
+		Name: Name, Client: cfg.Trust(server.Base).Client(limits.ProviderTime), Agent: agent, Sort: problem,
 	}}, nil
 }
 
@@ -73,9 +72,6 @@ func (a *App) SameAccount(_, _ json.RawMessage) bool { return false }
 
 // Reconnected implements integrations.Provider. The settings that an administrator has made stay.
 func (a *App) Reconnected(before, _ json.RawMessage) (json.RawMessage, error) { return before, nil }
-
-// signedWindow is how old a signed delivery may be.
-const signedWindow = 5 * time.Minute
 
 // Types of interactions.
 const (
@@ -118,5 +114,5 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 func (a *App) recent(stamp string) bool {
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
 	age := a.cfg.Now().Sub(time.Unix(seconds, 0))
-	return err == nil && age <= signedWindow && age >= -signedWindow
+	return err == nil && age <= limits.WebhookSigned && age >= -limits.WebhookSigned
 }

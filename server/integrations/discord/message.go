@@ -18,9 +18,6 @@ import (
 
 // Limits of Discord, in UTF-16 code units, which are never fewer than its characters.
 const (
-	titleText   = 256
-	bodyText    = 4096
-	embedText   = 6000
 	contentText = 2000
 	addressText = 2048
 	nonceText   = 25
@@ -167,7 +164,7 @@ var escapes = strings.NewReplacer(
 
 // form gives a message its form: an embed with a bar of its color.
 func form(m chat.Message) message {
-	e := embed{Title: cut(escapes.Replace(strings.ReplaceAll(m.Title, "\n", " ")), titleText), Color: m.Color}
+	e := embed{Title: cut(escapes.Replace(strings.ReplaceAll(m.Title, "\n", " ")), chat.EmbedTitle), Color: m.Color}
 	if units(m.URL) <= addressText {
 		e.URL = m.URL
 	}
@@ -181,7 +178,7 @@ func form(m chat.Message) message {
 	for _, l := range m.Links {
 		links = append(links, "["+escapes.Replace(l.Text)+"]("+addresses.Replace(l.URL)+")")
 	}
-	room, tail := min(bodyText, embedText-units(e.Title)), ""
+	room, tail := min(chat.EmbedText, chat.EmbedTotal-units(e.Title)), ""
 	if len(links) > 0 {
 		tail = "\n" + strings.Join(links, " · ")
 	}

@@ -14,13 +14,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	api "github.com/google/go-github/v88/github"
 
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/source"
 	"github.com/svc-observability/svc/server/store"
 )
@@ -57,11 +57,6 @@ type App struct {
 	hosts map[int64]*api.Client
 }
 
-const (
-	callTime    = 10 * time.Second
-	archiveTime = 2 * time.Minute
-)
-
 // New returns the app.
 func New(cfg Config) (*App, error) {
 	server, err := integrations.NewServer(ID, "GitHub", integrations.ClassSource, source.Tools(), cfg.URL)
@@ -76,7 +71,7 @@ func New(cfg Config) (*App, error) {
 		also = append(also, a.api)
 	}
 	trusted := cfg.Trust(append(also, server.Base)...)
-	a.client, a.archives = trusted.Client(callTime), trusted.Client(archiveTime)
+	a.client, a.archives = trusted.Client(limits.ProviderTime), trusted.Client(limits.ProviderArchiveTime)
 	a.apps, err = ghinstallation.NewAppsTransport(a.client.Transport, cfg.AppID, []byte(cfg.PrivateKey))
 	if err != nil {
 		return nil, fmt.Errorf("github: %w", err)
@@ -88,7 +83,7 @@ func New(cfg Config) (*App, error) {
 // as makes an API client whose requests carry the credentials of a transport.
 func (a *App) as(next http.RoundTripper) (*api.Client, error) {
 	base := a.api.String() + "/"
-	client, err := api.NewClient(api.WithTransport(next), api.WithTimeout(callTime), api.WithURLs(&base, nil),
+	client, err := api.NewClient(api.WithTransport(next), api.WithTimeout(limits.ProviderTime), api.WithURLs(&base, nil),
 		api.WithUserAgent("svc"))
 	if err != nil {
 		return nil, fmt.Errorf("github: %w", err)

@@ -44,11 +44,6 @@ type App struct {
 	client, files jsoncall.Caller
 }
 
-const (
-	callTime    = 10 * time.Second
-	archiveTime = 2 * time.Minute
-)
-
 // New returns the app.
 func New(cfg Config) (*App, error) {
 	server, err := integrations.NewServer(ID, Name, integrations.ClassSource, source.Tools(), cfg.URL)
@@ -58,8 +53,8 @@ func New(cfg Config) (*App, error) {
 	trusted := cfg.Trust(server.Base)
 	return &App{
 		Server: server, cfg: cfg,
-		client: jsoncall.Caller{Name: Name, Client: trusted.Client(callTime), Sort: sortProblem, Most: limits.ProviderComparison},
-		files:  jsoncall.Caller{Name: Name, Client: trusted.Client(archiveTime), Sort: sortProblem},
+		client: jsoncall.Caller{Name: Name, Client: trusted.Client(limits.ProviderTime), Sort: sortProblem, Most: limits.ProviderComparison},
+		files:  jsoncall.Caller{Name: Name, Client: trusted.Client(limits.ProviderArchiveTime), Sort: sortProblem},
 	}, nil
 }
 

@@ -13,11 +13,10 @@ import (
 	"time"
 
 	"github.com/svc-observability/svc/server/integrations"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 const (
-	// signedFor is how old, or how new, a signed delivery may be.
-	signedFor = 5 * time.Minute
 	// hookPause is the least time between two readings of an account after deliveries.
 	hookPause = 10 * time.Second
 )
@@ -66,7 +65,7 @@ func accountEvents() []string {
 func (a *App) signed(secret, id, at, signatures string, body []byte) bool {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	seconds, failed := strconv.ParseInt(at, 10, 64)
-	if err != nil || failed != nil || id == "" || a.cfg.Now().Sub(time.Unix(seconds, 0)).Abs() > signedFor {
+	if err != nil || failed != nil || id == "" || a.cfg.Now().Sub(time.Unix(seconds, 0)).Abs() > limits.WebhookSigned {
 		return false
 	}
 	mac := hmac.New(sha256.New, key)

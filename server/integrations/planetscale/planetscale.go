@@ -18,6 +18,7 @@ import (
 	"github.com/svc-observability/svc/server/egress"
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/jsoncall"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // ID is the short name of the provider, Name that for people.
@@ -45,8 +46,6 @@ type App struct {
 	client jsoncall.Caller
 }
 
-const callTime = 10 * time.Second
-
 // New returns the app.
 func New(cfg Config) (*App, error) {
 	server, err := integrations.NewServer(ID, Name, integrations.ClassDatabase, nil, cfg.URL) // metrics are read by the tools of metrics
@@ -57,7 +56,7 @@ func New(cfg Config) (*App, error) {
 	if a.auth, err = url.Parse(cfg.AuthURL); err != nil {
 		return nil, fmt.Errorf("planetscale: %w", err)
 	}
-	a.client = jsoncall.Caller{Name: Name, Client: cfg.Trust(a.Base, a.auth).Client(callTime), Sort: sortProblem}
+	a.client = jsoncall.Caller{Name: Name, Client: cfg.Trust(a.Base, a.auth).Client(limits.ProviderTime), Sort: sortProblem}
 	return a, nil
 }
 

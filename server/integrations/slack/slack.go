@@ -49,15 +49,13 @@ type App struct {
 	client *http.Client
 }
 
-const callTime = 10 * time.Second
-
 // New returns the app.
 func New(cfg Config) (*App, error) {
 	server, err := integrations.NewServer(ID, Name, integrations.ClassChat, nil, cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	client := cfg.Trust(server.Base).Client(callTime)
+	client := cfg.Trust(server.Base).Client(limits.ProviderTime)
 	client.Transport = capped{client.Transport}
 	return &App{Server: server, cfg: cfg, client: client}, nil
 }
@@ -102,9 +100,6 @@ func (a *App) workspace(c integrations.Connection) (*api.Client, error) {
 	return a.as(t.Access), nil
 }
 
-// signedWindow is how old a signed delivery may be.
-const signedWindow = 5 * time.Minute
-
 // accountEvents are the events after which a workspace is read again.
 func accountEvents() []string {
 	return []string{
@@ -126,7 +121,7 @@ func (a *App) Verify(header http.Header, body []byte) (integrations.Delivery, er
 		return integrations.Delivery{}, integrations.ErrForged
 	}
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
-	if age := a.cfg.Now().Sub(time.Unix(seconds, 0)); err != nil || age > signedWindow || age < -signedWindow {
+	if age := a.cfg.Now().Sub(time.Unix(seconds, 0)); err != nil || age > limits.WebhookSigned || age < -limits.WebhookSigned {
 		return integrations.Delivery{}, integrations.ErrForged // a repeat of an old delivery
 	}
 	var said struct {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/svc-observability/svc/server/integrations"
 	"github.com/svc-observability/svc/server/integrations/jsoncall"
+	"github.com/svc-observability/svc/server/limits"
 )
 
 // ID is the short name of the provider, Name that for people.
@@ -34,15 +35,14 @@ type Platform struct {
 	call jsoncall.Caller
 }
 
-const callTime = 10 * time.Second
-
 // New returns the platform.
 func New(cfg Config) (*Platform, error) {
 	server, err := integrations.NewServer(ID, Name, integrations.ClassHosting, Tools(), cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	return &Platform{server, cfg, jsoncall.Caller{Name: Name, Client: cfg.Trust(server.Base).Client(callTime), Sort: sortProblem}}, nil
+	client := cfg.Trust(server.Base).Client(limits.ProviderTime)
+	return &Platform{server, cfg, jsoncall.Caller{Name: Name, Client: client, Sort: sortProblem}}, nil
 }
 
 // sortProblem knows the answer to a token that was deleted or never was, which has the status 403.
