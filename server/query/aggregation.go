@@ -68,6 +68,14 @@ func (a Aggregation) countLike() bool {
 
 func quantileNames() []string { return []string{"p50", "p75", "p90", "p95", "p99"} }
 
+// distinctNames are the aggregations that count the sessions and people of product events.
+func distinctNames() []string { return []string{"sessions", "persons", "users", "visitors"} }
+
+// Counting lists the aggregations of rows that count things. Their values have no unit and are not negative.
+func Counting() []string {
+	return append([]string{string(Count), string(Rate), string(ErrorCount)}, distinctNames()...)
+}
+
 // AggregationsOfField lists the aggregations of a field that the query names.
 func AggregationsOfField() []string {
 	return slices.Concat([]string{"sum", "avg", "min", "max"}, quantileNames(), []string{"count_distinct"})
@@ -87,7 +95,7 @@ func Aggregations(s Source) []string {
 	case Metrics:
 		return append([]string{"avg", "sum", "min", "max", "count", "rate", "increase"}, quantileNames()...)
 	case ProductEvents:
-		own = []string{"count", "rate", "sessions", "persons", "users", "visitors"}
+		own = append([]string{"count", "rate"}, distinctNames()...)
 	default:
 		return nil
 	}

@@ -53,6 +53,20 @@ func TestAggregationsOfMethods(t *testing.T) {
 	}
 }
 
+// TestCounting checks that each aggregation that counts is one of a source, needs no field, and has a function that counts.
+func TestCounting(t *testing.T) {
+	for _, name := range query.Counting() {
+		counts := false
+		for _, s := range []query.Source{query.Traces, query.Logs, query.ProductEvents} {
+			a, err := query.ParseAggregation("", s, name, "", 0)
+			counts = counts || err == nil && slices.Contains([]query.Func{query.Count, query.Rate, query.ErrorCount, query.CountDistinct}, a.Func)
+		}
+		if !counts {
+			t.Errorf("%s counts nothing in any source", name)
+		}
+	}
+}
+
 // TestMetricTypesOfContract holds every list of metric types in the contract against those that the planner knows.
 func TestMetricTypesOfContract(t *testing.T) {
 	want := slices.Sorted(slices.Values(query.MetricTypes()))

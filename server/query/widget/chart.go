@@ -201,8 +201,14 @@ func (j *job) number(t *query.Timeseries) {
 func (j *job) counts() bool {
 	for _, d := range j.source.GetQueries() {
 		if !d.GetHidden() && !SwitchedOff(d) {
-			return slices.Contains([]string{"count", "increase", "error_count"}, d.GetAggregation()) ||
-				d.GetAggregation() == "sum" && d.GetDataSource() != "metrics"
+			switch query.Func(d.GetAggregation()) {
+			case query.Count, query.Increase, query.ErrorCount:
+				return true
+			case query.Sum:
+				return d.GetDataSource() != string(query.Metrics)
+			default:
+				return false
+			}
 		}
 	}
 	return false

@@ -321,8 +321,8 @@ func (i *inspection) judgeUnit(all []float64) {
 		case strings.HasSuffix(a, "_duration") && duration && unit != UnitMilliseconds:
 			i.flag(flagUnit, "%s is in milliseconds, but the unit is %s.", a, unit)
 		case strings.HasSuffix(a, "_duration") && (unit == UnitPercent || unit == UnitBytes),
-			a == "error_rate" && (duration || unit == UnitBytes),
-			slices.Contains([]string{"count", "rate", "error_count", "sessions", "persons", "users", "visitors"}, a) &&
+			a == string(query.ErrorRate) && (duration || unit == UnitBytes),
+			slices.Contains(query.Counting(), a) &&
 				(duration || unit == UnitBytes || unit == UnitPercent):
 			i.flag(flagUnit, "%s does not have the unit %s.", a, unit)
 		}
@@ -336,7 +336,7 @@ func (i *inspection) neverNegative() bool {
 		return true
 	}
 	return slices.ContainsFunc(i.widget.GetDataSource().GetQueries(), func(d *svcv2.QueryDraft) bool {
-		return slices.Contains([]string{"count", "rate", "increase", "error_rate", "error_count"}, d.GetAggregation())
+		return slices.Contains(append(query.Counting(), string(query.Increase), string(query.ErrorRate)), d.GetAggregation())
 	}) && len(i.widget.GetDataSource().GetFormulas()) == 0
 }
 

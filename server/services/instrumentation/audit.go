@@ -196,7 +196,7 @@ func (s *Service) telemetry(ctx context.Context, org principal.OrgID, e *telemet
 
 // arrives reports whether the organization sent traces, logs or metrics.
 func (e *telemetry) arrives() bool {
-	for _, name := range []string{"traces", "logs", "metrics"} {
+	for _, name := range telemetrySignals() {
 		if e.signal(name).Items > 0 {
 			return true
 		}

@@ -31,7 +31,14 @@ const (
 )
 
 // signals lists all signals in the order of the answer.
-func signals() []string { return []string{"traces", "logs", "metrics", "sessions", "product_events"} }
+func signals() []string {
+	return append(telemetrySignals(), string(query.Sessions), string(query.ProductEvents))
+}
+
+// telemetrySignals lists those that OpenTelemetry has.
+func telemetrySignals() []string {
+	return []string{string(query.Traces), string(query.Logs), string(query.Metrics)}
+}
 
 // Service implements svcv2connect.InstrumentationServiceHandler. It is safe for concurrent use.
 type Service struct {
