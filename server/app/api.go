@@ -265,7 +265,7 @@ func (a *App) mountServices(
 		Warehouse: reads, Now: time.Now,
 	}), options...))
 	mount(svcv2connect.NewAlertDeliveriesServiceHandler(alerts.NewDeliveries(a.store), options...))
-	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.newIngestKey), options...))
+	mount(svcv2connect.NewIngestKeysServiceHandler(ingestkeys.New(a.store, a.hasher.NewIngestKey), options...))
 	mount(svcv2connect.NewAuditLogServiceHandler(auditlog.New(a.store), options...))
 	mount(svcv2connect.NewOrganizationServiceHandler(organization.New(organization.Config{
 		Store: a.store, Hasher: a.hasher, SignIn: a.signIn, Passwords: a.passwords, BaseURL: a.baseURL(),
@@ -343,17 +343,3 @@ func (a *App) mountServices(
 
 // shareHash is the hash that finds the token of a share link. The prefix keeps it apart from the hashes of all other secrets.
 func (a *App) shareHash(token string) string { return a.hasher.Hash("dashboard share " + token) }
-
-// newIngestKey makes the secret of an ingest key.
-func (a *App) newIngestKey(kind store.IngestKeyKind) (text string, stored store.Secret) {
-	prefix := auth.PrefixCustomKey
-	switch kind {
-	case store.IngestKeyPublic:
-		prefix = auth.PrefixPublicKey
-	case store.IngestKeyPrivate:
-		prefix = auth.PrefixPrivateKey
-	case store.IngestKeyCustom:
-	}
-	text = auth.NewSecret(prefix)
-	return text, a.hasher.Secret(text)
-}

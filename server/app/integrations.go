@@ -21,7 +21,6 @@ import (
 	"github.com/svc-observability/svc/server/integrations/slack"
 	"github.com/svc-observability/svc/server/integrations/vercel"
 	"github.com/svc-observability/svc/server/ratelimit"
-	"github.com/svc-observability/svc/server/scrape"
 	"github.com/svc-observability/svc/server/services/databaseplatform"
 	"github.com/svc-observability/svc/server/services/sourcehosting"
 	"github.com/svc-observability/svc/server/source"
@@ -41,7 +40,8 @@ func (a *App) openIntegrations(context.Context) error {
 		return err
 	}
 	a.integrations = integrations.New(integrations.Config{
-		Store: a.store, Setups: setups, BaseURL: a.baseURL(), AddressProblem: publicURLProblem(a.baseURL()), Sealer: sealer, Logger: a.log,
+		Store: a.store, Setups: setups, BaseURL: a.baseURL(), AddressProblem: integrations.AddressProblem(a.baseURL()),
+		Sealer: sealer, Logger: a.log,
 		Now:  time.Now,
 		Hash: func(secret string) string { return a.hasher.Hash("integration login " + secret) },
 	})
@@ -211,37 +211,11 @@ func (a *App) sourceHosting(searches ratelimit.Limiter) (*sourcehosting.Service,
 	return service, nil
 }
 
-// publicURLProblem says why a provider could not send browsers back to an address: it takes https, and http on this machine only.
-func publicURLProblem(base string) string {
-	u, err := url.Parse(base)
-	switch {
-	case err != nil:
-		return "The address of this server cannot be read. Its operator sets public-url."
-	case u.Scheme == "https", u.Hostname() == "localhost", u.Hostname() == "127.0.0.1", u.Hostname() == "::1":
-		return ""
-	}
-	return "The address of this server, " + base +
-		", is not https, so a provider does not send browsers back to it. Its operator sets public-url."
-}
-
 // databasePlatform makes the service of the database platform.
 func (a *App) databasePlatform() *databaseplatform.Service {
 	return databaseplatform.New(databaseplatform.Config{
 		Store: a.store, Engine: a.integrations, Now: time.Now,
 	})
-}
-
-// platformEndpoints tells the scraper where the metrics of the database platform are.
-type platformEndpoints struct{ service *databaseplatform.Service }
-
-// Endpoints implements scrape.Expander.
-func (p platformEndpoints) Endpoints(ctx context.Context, row store.ScrapeTarget) ([]scrape.Endpoint, error) {
-	list, err := p.service.Endpoints(ctx, row)
-	out := make([]scrape.Endpoint, len(list))
-	for i, e := range list {
-		out[i] = scrape.Endpoint{Key: e.Key, URL: e.URL, Labels: e.Labels}
-	}
-	return out, err
 }
 
 // webhookDoor is the door for deliveries of providers.

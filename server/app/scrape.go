@@ -58,7 +58,7 @@ func (a *App) openScraper() error {
 	}
 	s, err := scrape.New(scrape.Config{
 		Targets: a.store, Vault: vault, Guard: guard, Sink: a.gateway, Checks: a.warehouse, Logger: a.log, Metrics: a.registry,
-		Expander: platformEndpoints{a.databasePlatform()},
+		Expander: a.databasePlatform(),
 	})
 	if err != nil {
 		return err

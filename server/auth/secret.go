@@ -50,6 +50,20 @@ func NewSecret(prefix string) string {
 	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
+// NewIngestKey makes the secret of an ingest key, as text and as it is stored.
+func (h *Hasher) NewIngestKey(kind store.IngestKeyKind) (text string, stored store.Secret) {
+	prefix := PrefixCustomKey
+	switch kind {
+	case store.IngestKeyPublic:
+		prefix = PrefixPublicKey
+	case store.IngestKeyPrivate:
+		prefix = PrefixPrivateKey
+	case store.IngestKeyCustom:
+	}
+	text = NewSecret(prefix)
+	return text, h.Secret(text)
+}
+
 // KeyPrefix is the part of a secret that may be stored and shown.
 func KeyPrefix(secret string) string { return secret[:min(shownLength, len(secret))] + "..." }
 

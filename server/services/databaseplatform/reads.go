@@ -16,6 +16,7 @@ import (
 	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/paging"
 	"github.com/svc-observability/svc/server/principal"
+	"github.com/svc-observability/svc/server/scrape"
 	"github.com/svc-observability/svc/server/store"
 )
 
@@ -210,8 +211,8 @@ func (s *Service) ListPlanetScaleEvents(
 	return res, nil
 }
 
-// Endpoints lists the endpoints with metrics of a managed scrape target.
-func (s *Service) Endpoints(ctx context.Context, row store.ScrapeTarget) ([]planetscale.Endpoint, error) {
+// Endpoints implements scrape.Expander: it lists the endpoints with metrics of a managed scrape target.
+func (s *Service) Endpoints(ctx context.Context, row store.ScrapeTarget) ([]scrape.Endpoint, error) {
 	a, opened, err := s.usable(ctx, row.Org)
 	if err != nil {
 		return nil, errors.New(apierr.From(err).Message)
@@ -234,5 +235,9 @@ func (s *Service) Endpoints(ctx context.Context, row store.ScrapeTarget) ([]plan
 	if errors.As(err, &p) {
 		return nil, errors.New(p.Text) // without the cause, which is for logs
 	}
-	return list, err
+	out := make([]scrape.Endpoint, len(list))
+	for i, e := range list {
+		out[i] = scrape.Endpoint(e)
+	}
+	return out, err
 }
