@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/principal"
 	"github.com/svc-observability/svc/server/store"
 	"github.com/svc-observability/svc/server/testkit"
@@ -335,7 +336,7 @@ func TestCliLoginProtocol(t *testing.T) {
 			"Confirmed")
 	})
 	promote(principal.RoleMember)
-	time.Sleep(5 * time.Second)
+	time.Sleep(limits.CLILoginPoll) // an earlier question is refused for its haste
 	ask(device, 400, "CliLoginDeniedError")
 
 	// The key is made once, for the first caller.

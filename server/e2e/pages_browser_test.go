@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svc-observability/svc/server/auth/oidc"
 	"github.com/svc-observability/svc/server/config"
 	"github.com/svc-observability/svc/server/testkit"
 )
@@ -190,7 +191,7 @@ func TestOIDCInBrowser(t *testing.T) {
 				if !strings.Contains(fmt.Sprint(got.Seen["away"]), "cannot be reached") {
 					t.Errorf("a provider that does not answer: %v", got.Seen)
 				}
-				time.Sleep(3500 * time.Millisecond) // the failure is remembered for this time
+				time.Sleep(oidc.RetryAfter)
 			}
 			register(s.BaseURL + "/login/oidc/callback")
 

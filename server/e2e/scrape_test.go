@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/svc-observability/svc/server/app"
+	"github.com/svc-observability/svc/server/limits"
 	"github.com/svc-observability/svc/server/testkit"
 )
 
@@ -143,7 +144,7 @@ func TestScrape(t *testing.T) {
 	c.call("DELETE", path, "", 200)
 	eventually("the end of the scrapes", func() bool {
 		n := refused.Load()
-		time.Sleep(6 * time.Second)
+		time.Sleep(limits.LeastScrapeInterval + time.Second) // a further scrape would come within the interval of the target
 		return refused.Load() == n
 	})
 }

@@ -22,8 +22,8 @@ import (
 // requestTimeout bounds each request to the provider.
 const requestTimeout = 10 * time.Second
 
-// retryAfter is the pause after a failed discovery.
-const retryAfter = 3 * time.Second
+// RetryAfter is the pause after a failed discovery.
+const RetryAfter = 3 * time.Second
 
 // Config configures a Provider.
 type Config struct {
@@ -84,7 +84,7 @@ func (p *Provider) discover(ctx context.Context) (*discovered, error) {
 	// Other sign-ins wait for the same answer, so the end of this request must not cancel it.
 	provider, err := goidc.NewProvider(p.context(context.WithoutCancel(ctx)), p.cfg.Issuer)
 	if err != nil {
-		p.failed, p.retryAt = fmt.Errorf("oidc: discovery: %w", err), time.Now().Add(retryAfter)
+		p.failed, p.retryAt = fmt.Errorf("oidc: discovery: %w", err), time.Now().Add(RetryAfter)
 		return nil, p.failed
 	}
 	endpoint := provider.Endpoint()
