@@ -25,7 +25,7 @@ type world struct {
 	looks   int
 	// deletions counts the calls that delete.
 	deletions int
-	changed func(store.Change)
+	changed   func(store.Change)
 }
 
 func (w *world) ListTombstones(context.Context) ([]store.Tombstone, error) {
