@@ -233,7 +233,7 @@ func (a *App) mountServices(
 	mount(svcv2connect.NewAttributeMappingsServiceHandler(attributemappings.New(a.store), options...))
 	reads := read.NewReader(read.Config{Warehouse: a.opts.reads(a.warehouse), Shared: shared.reads, SharedSQL: shared.sql})
 	rollups := a.rollups(ctx)
-	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups})
+	queryEngine := engine.New(engine.Config{Warehouse: reads, Rollups: rollups, Shared: shared.charts})
 	widgets := widget.New(queryEngine, reads, time.Now)
 	mount(svcv2connect.NewDashboardDataServiceHandler(dashboards.NewData(a.store, widgets), options...))
 	figures := alerting.NewSource(queryEngine, reads, rollups)

@@ -17,8 +17,8 @@ type nodeLimits struct {
 	rate func(name string, requests int, window time.Duration) ratelimit.Limiter
 	// attempts bounds attempts to sign in.
 	attempts auth.Buckets
-	// reads and sql are the places of an organization for reads of telemetry, and for SQL among them.
-	reads, sql read.Places
+	// reads are the places of an organization for reads of telemetry, charts and sql those for charts and for SQL among them.
+	reads, charts, sql read.Places
 }
 
 // openLimits connects to Redis, if there is one. If Redis does not answer, the server still starts and requests still pass.
@@ -40,13 +40,12 @@ func (a *App) openLimits(ctx context.Context) (nodeLimits, error) {
 	if err := a.registry.Register(client); err != nil {
 		return nodeLimits{}, err
 	}
-	// A read that ends after its time has ReadEnd until it is given up.
-	const longest = limits.ReadTime + limits.ReadEnd
 	return nodeLimits{
 		rate:     client.Window,
 		attempts: client.Buckets("attempts"),
-		reads:    client.Places("reads", limits.ReadsOfOrganization, longest),
-		sql:      client.Places("sql", limits.SQLStatementsOfOrganization, longest),
+		reads:    client.Places("reads", limits.ReadsOfOrganization),
+		charts:   client.Places("charts", limits.ChartReadsOfOrganization),
+		sql:      client.Places("sql", limits.SQLStatementsOfOrganization),
 	}, nil
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/svc-observability/svc/server/contract"
 )
 
-var word = regexp.MustCompile(`[A-Za-z][A-Za-z_]*`)
+var word = regexp.MustCompile(`[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]`)
 
 // TestChoicesComeFromTheContract reads the descriptions of all arguments. A description with three values of one field of the contract
 // is a list by hand, which the next value makes wrong: the tag `of` takes the values from the field, and `open` lists them in the

@@ -102,16 +102,19 @@ func (p *Purger) run(ctx context.Context) {
 }
 
 // sweep removes the rows of every deleted organization and returns the time until the next look.
-func (p *Purger) sweep(ctx context.Context) time.Duration {
+func (p *Purger) sweep(parent context.Context) time.Duration {
 	if hour := time.Now().UTC().Hour(); p.cfg.Nightly && (hour < nightBegins || hour >= nightEnds) {
 		return rarely
 	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(parent, timeout)
 	defer cancel()
 	newest, err := p.remove(ctx)
 	switch {
-	case err != nil && ctx.Err() == nil:
-		p.cfg.Logger.Warn("telemetry of deleted organizations could not be removed; svc tries again soon", "error", err)
+	case err != nil && (ctx.Err() == nil || parent.Err() == nil):
+		p.cfg.Logger.Warn("telemetry of deleted organizations could not be removed; svc tries again", "error", err)
+		if p.cfg.Nightly { // the statement may go on in the cluster
+			return rarely
+		}
 		return often
 	case err != nil || newest.IsZero():
 		return rarely

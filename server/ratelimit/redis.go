@@ -18,6 +18,9 @@ import (
 	"github.com/svc-observability/svc/server/outage"
 )
 
+// errPaused means that Redis is not asked, because it did not answer a moment ago.
+var errPaused = errors.New("redis does not answer")
+
 const (
 	// answerTimeout is the longest time that a request waits for Redis. After it, the request is allowed.
 	answerTimeout = 250 * time.Millisecond

@@ -4,90 +4,142 @@ import (
 	"context"
 	"crypto/rand"
 	mathrand "math/rand/v2"
-	"strconv"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// enter puts a holder into the set of a key, if it has a free place. The score of a holder is the time at which its place is free again
-// in any case, by the clock of Redis.
-var enter = redis.NewScript(`
-local most, longest = tonumber(ARGV[1]), tonumber(ARGV[2])
+// enter puts a holder into the set of a key, if it has a free place. The score of a holder is the end of its lease, by the clock of Redis.
+// stay moves the end of a lease that has not passed.
+var (
+	enter = redis.NewScript(`
+local most, lease = tonumber(ARGV[1]), tonumber(ARGV[2])
 local clock = redis.call('TIME')
 local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 if redis.call('ZCARD', KEYS[1]) >= most then return 0 end
-redis.call('ZADD', KEYS[1], now + longest, ARGV[3])
-redis.call('PEXPIRE', KEYS[1], longest)
+redis.call('ZADD', KEYS[1], now + lease, ARGV[3])
+redis.call('PEXPIRE', KEYS[1], lease)
 return 1
 `)
+	stay = redis.NewScript(`
+local lease = tonumber(ARGV[1])
+local clock = redis.call('TIME')
+local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
+redis.call('ZADD', KEYS[1], 'XX', now + lease, ARGV[2])
+redis.call('PEXPIRE', KEYS[1], lease)
+return 1
+`)
+)
 
-// A caller without a place asks again after a pause, which grows from shortestPause to longestPause. A caller asks only while it holds a
-// place in its process, so few of them ask.
 const (
-	shortestPause = 5 * time.Millisecond
-	longestPause  = 80 * time.Millisecond
+	// placeLease is how long the place of a process that has ended stays taken. Work that takes longer moves the end of its lease every
+	// placeRenewal.
+	placeLease   = 10 * time.Second
+	placeRenewal = 3 * time.Second
+	// placePause is the mean time until a caller without a place asks again. It does not grow, so that all who wait have equal chances. A
+	// caller asks only while it holds a place in its process, so few of them ask.
+	placePause = 20 * time.Millisecond
 )
 
 // Places bounds the work that is done at once for a key, on all nodes that share the Redis. It is safe for concurrent use.
 type Places struct {
-	client  *Client
-	name    string
-	most    int
-	longest time.Duration
+	client *Client
+	name   string
+	most   int
+	// lease and renewal are placeLease and placeRenewal, except in tests.
+	lease, renewal time.Duration
 }
 
-// Places returns so many places for each key. Places of one name are shared. A place that was not given back, because its process ended, is
-// free after the longest time that work takes.
-func (c *Client) Places(name string, most int, longest time.Duration) *Places {
-	return &Places{client: c, name: name, most: most, longest: longest}
+// Places returns so many places for each key. Places of one name are shared.
+func (c *Client) Places(name string, most int) *Places {
+	return &Places{client: c, name: name, most: most, lease: placeLease, renewal: placeRenewal}
 }
 
 // Take waits for a place. The caller calls release once, after its work. The error is that of the context. While Redis does not answer,
 // every caller gets a place: the bound of its process still holds.
 func (p *Places) Take(ctx context.Context, key string) (release func(), err error) {
-	holder, pause := rand.Text(), shortestPause
+	h := p.holder(key)
 	for {
-		taken, counted := p.try(key, holder)
-		switch {
-		case !counted:
-			return func() {}, nil
-		case taken:
-			return func() { p.leave(key, holder) }, nil
+		if taken, counted := h.enter(); taken || !counted {
+			h.renewLater()
+			return h.leave, nil
 		}
-		timer := time.NewTimer(pause/2 + mathrand.N(pause))
+		timer := time.NewTimer(placePause/2 + mathrand.N(placePause))
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
 			return nil, ctx.Err()
 		}
-		pause = min(2*pause, longestPause)
 	}
 }
 
-func (p *Places) key(key string) string { return p.client.prefix + p.name + ":" + key }
+func (p *Places) holder(key string) *holder {
+	return &holder{places: p, key: p.client.prefix + p.name + ":" + key, id: rand.Text()}
+}
 
-// try asks once for a place. Counted is false when Redis does not answer.
-func (p *Places) try(key, holder string) (taken, counted bool) {
-	c := p.client
-	if c.paused() {
-		return false, false
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.answer)
-	defer cancel()
-	n, err := enter.Run(ctx, c.redis, []string{p.key(key)}, p.most, strconv.FormatInt(p.longest.Milliseconds(), 10), holder).Int()
-	c.observe(err)
+// holder is one caller with a place, or without one while Redis does not answer.
+type holder struct {
+	places  *Places
+	key, id string
+
+	mu    sync.Mutex
+	left  bool
+	timer *time.Timer
+}
+
+// enter asks once for a place. Counted is false when Redis does not answer. Redis may have given the place even so, and answered too late.
+func (h *holder) enter() (taken, counted bool) {
+	n, err := h.run(enter, h.places.most, h.places.lease.Milliseconds(), h.id)
 	return n == 1, err == nil
 }
 
-func (p *Places) leave(key, holder string) {
-	c := p.client
+func (h *holder) run(script *redis.Script, args ...any) (int, error) {
+	c := h.places.client
 	if c.paused() {
-		return
+		return 0, errPaused
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.answer)
 	defer cancel()
-	c.observe(c.redis.ZRem(ctx, p.key(key), holder).Err())
+	n, err := script.Run(ctx, c.redis, []string{h.key}, args...).Int()
+	c.observe(err)
+	return n, err
+}
+
+func (h *holder) renewLater() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.left {
+		return
+	}
+	h.timer = time.AfterFunc(h.places.renewal, func() {
+		_, _ = h.run(stay, h.places.lease.Milliseconds(), h.id) // run logs the error
+		h.renewLater()
+	})
+}
+
+// leave gives the place back. If Redis does not answer, leave tries once more after the pause. After that, the lease ends.
+func (h *holder) leave() {
+	h.mu.Lock()
+	h.left = true
+	h.timer.Stop()
+	h.mu.Unlock()
+	c := h.places.client
+	if !c.paused() {
+		err := h.remove()
+		c.observe(err)
+		if err == nil {
+			return
+		}
+	}
+	time.AfterFunc(2*pauseAfterFailure, func() { _ = h.remove() })
+}
+
+func (h *holder) remove() error {
+	c := h.places.client
+	ctx, cancel := context.WithTimeout(context.Background(), c.answer)
+	defer cancel()
+	return c.redis.ZRem(ctx, h.key, h.id).Err()
 }

@@ -81,6 +81,7 @@ func (s *Store) lockRow(ctx context.Context, tx *ent.Tx, statement, id string) (
 // a tombstone for the telemetry, which names the actor of the deletion. When it returns, no credential of the organization is served any
 // more. It returns ErrNotFound if there is no such organization.
 func (s *Store) DeleteOrganization(ctx context.Context, org principal.OrgID) error {
+	ctx = patient(ctx) // the rows of some fifty tables go with it
 	var gone []Change
 	err := s.tx(ctx, "delete organization", func(tx *ent.Tx) error {
 		if err := s.lockOrganization(ctx, tx, org); err != nil {

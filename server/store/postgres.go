@@ -74,14 +74,14 @@ func postgresConfig(text string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// attemptTime is for each host of the URL. A request that opens a connection waits for limits.DatabaseAnswer, and the last host must have
-// its turn until then.
+// attemptTime is for each address. A request that opens a connection waits for limits.DatabaseAnswer, and the last of a few hosts must have
+// its turn until then. So must the second address of one name.
 func attemptTime(cfg *pgx.ConnConfig) time.Duration {
 	hosts := map[string]bool{net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port))): true}
 	for _, f := range cfg.Fallbacks {
 		hosts[net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port)))] = true
 	}
-	return max(limits.DatabaseAnswer/time.Duration(len(hosts)), time.Second)
+	return max(limits.DatabaseAnswer/time.Duration(len(hosts)+1), time.Second)
 }
 
 // gaveWay reports whether PostgreSQL aborted a transaction because of another one. Such a transaction may succeed when it is run

@@ -25,6 +25,11 @@ func CallerWaits(ctx context.Context) context.Context {
 	return context.WithValue(ctx, waitsKey{}, true)
 }
 
+// patient takes the mark away, for the statement of a request that may take long. The deadline of the request still holds.
+func patient(ctx context.Context) context.Context {
+	return context.WithValue(ctx, waitsKey{}, false)
+}
+
 // hurried bounds the statements of requests on a pool.
 type hurried struct {
 	*entsql.Driver
@@ -49,6 +54,9 @@ func (h *hurried) BeginTx(ctx context.Context, options *sql.TxOptions) (dialect.
 
 func (h *hurried) Close() error { return h.db.Close() }
 
+// DB returns the pool. That of the embedded driver looks for it behind timed, and panics.
+func (h *hurried) DB() *sql.DB { return h.db }
+
 // timed bounds each statement until its first row.
 type timed struct{ entsql.ExecQuerier }
 
@@ -63,7 +71,7 @@ func (t timed) QueryContext(ctx context.Context, query string, args ...any) (*sq
 // within cancels do after limits.DatabaseAnswer if a caller waits. The context of do lives on with ctx, because rows and transactions
 // use it after do has returned.
 func within[T any](ctx context.Context, do func(context.Context) (T, error)) (T, error) {
-	if ctx.Value(waitsKey{}) == nil {
+	if waits, _ := ctx.Value(waitsKey{}).(bool); !waits {
 		return do(ctx)
 	}
 	bounded, cancel := context.WithCancelCause(ctx)

@@ -67,7 +67,7 @@ func TestCallerWaits(t *testing.T) {
 	}
 }
 
-// TestHostsShareTheTime opens a connection for a request while the first host of the URL drops every packet.
+// TestHostsShareTheTime opens a connection for a request while the first host of the URL accepts connections and never answers.
 func TestHostsShareTheTime(t *testing.T) {
 	t.Parallel()
 	database, err := url.Parse(pgtest.Start(t).NewDatabase(t))
@@ -85,5 +85,35 @@ func TestHostsShareTheTime(t *testing.T) {
 	err = store.FreshConnectionForTest(store.CallerWaits(t.Context()), s)
 	if took := time.Since(began); err != nil || took < time.Second {
 		t.Errorf("after %s: %v", took, err)
+	}
+}
+
+// TestPatientDeletion deletes an organization for a request while a lock holds the deletion up for longer than a statement may take.
+func TestPatientDeletion(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s := open(t, store.Config{URL: pgtest.Start(t).NewDatabase(t)})
+	made, err := s.CreateOrganization(ctx, store.NewOrganization{Name: "o", Admin: &store.NewUser{Email: "a@example.com"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _, err := s.CreateDashboard(ctx, made.Organization.ID, made.Admin.ID, store.DashboardChange{
+		Name: "d", Definition: json.RawMessage("{}"),
+		Kind: "created", Action: "created",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, release, holder := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		holder <- s.TxForTest(ctx, made.Organization.ID, d.ID, d.ID, func() { close(held); <-release })
+	}()
+	<-held
+	time.AfterFunc(limits.DatabaseAnswer+time.Second, func() { close(release) })
+	if err := s.DeleteOrganization(store.CallerWaits(ctx), made.Organization.ID); err != nil {
+		t.Error(err)
+	}
+	if err := <-holder; err != nil {
+		t.Error(err)
 	}
 }

@@ -70,6 +70,10 @@ func (w *Warehouse) DeleteOrganizations(ctx context.Context, orgs []principal.Or
 	if err != nil {
 		return err
 	}
+	settings := map[string]string{"mutations_sync": "2"}
+	if w.endpoint.cluster != "" {
+		settings["distributed_ddl_task_timeout"] = "300" // seconds; the mutation goes on after it
+	}
 	var errs []error
 	for part := range slices.Chunk(orgs, togetherPurged) {
 		ids := make([]string, len(part))
@@ -79,7 +83,7 @@ func (w *Warehouse) DeleteOrganizations(ctx context.Context, orgs []principal.Or
 		}
 		for _, t := range tables {
 			sql := fmt.Sprintf("ALTER TABLE %s%s DELETE WHERE OrgId IN (%s)", t, w.onCluster(), strings.Join(ids, ", "))
-			if err := w.exec(ctx, w.endpoint.database, sql, map[string]string{"mutations_sync": "2"}); err != nil {
+			if err := w.exec(ctx, w.endpoint.database, sql, settings); err != nil {
 				errs = append(errs, fmt.Errorf("delete from table %s: %w", t, err))
 			}
 		}

@@ -3,6 +3,7 @@ package warehouse
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,8 @@ type TenantLimits struct {
 	Time       time.Duration
 	Memory     uint64 // bytes; aggregation and sorting go to disk before that
 	RowsToRead uint64
+	// Wait bounds the time in which the statement waits for others. Zero means TenantPatience.
+	Wait time.Duration
 	// MaxRows bounds the rows of the result. The result says whether there were more.
 	MaxRows int
 	// MaxBytes bounds the size of the result as JSON.
@@ -75,7 +78,7 @@ func (w *Warehouse) SelectConfined(ctx context.Context, org principal.OrgID, sql
 	if err != nil {
 		return nil, err
 	}
-	release, err := w.tenantSlots.take(ctx, org)
+	release, err := w.tenantSlots.take(ctx, org, cmp.Or(limits.Wait, TenantPatience))
 	if err != nil {
 		return nil, err
 	}

@@ -35,8 +35,8 @@ func newTenantSlots() *tenantSlots {
 	return &tenantSlots{all: make(chan struct{}, tenantsAtOnce), of: map[principal.OrgID]*orgSlots{}}
 }
 
-// take waits for a slot. The returned function releases it.
-func (s *tenantSlots) take(ctx context.Context, org principal.OrgID) (func(), error) {
+// take waits for a slot, so long at most. The returned function releases it.
+func (s *tenantSlots) take(ctx context.Context, org principal.OrgID, patience time.Duration) (func(), error) {
 	s.mu.Lock()
 	o := s.of[org]
 	if o == nil {
@@ -52,7 +52,7 @@ func (s *tenantSlots) take(ctx context.Context, org principal.OrgID) (func(), er
 			delete(s.of, org)
 		}
 	}
-	timeout := time.NewTimer(TenantPatience)
+	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
 	for _, slots := range []chan struct{}{o.slots, s.all} { // first the organization's slot: a waiting statement takes no slot from others
 		select {

@@ -28,6 +28,8 @@ type Config struct {
 	Now       func() time.Time
 	// PerOrganization is the number of statements that one organization may run at once. The gate's own limit applies too.
 	PerOrganization int
+	// Shared has as many places on all nodes together. Nil means one node.
+	Shared read.Places
 	// Rollups says which rollups may be read instead of rows.
 	Rollups query.Rollups
 }
@@ -55,7 +57,7 @@ func New(cfg Config) *Engine {
 	return &Engine{
 		warehouse: cfg.Warehouse,
 		now:       cfg.Now,
-		slots:     read.NewOrgSlots(cfg.PerOrganization),
+		slots:     read.NewOrgSlots(cfg.PerOrganization, cfg.Shared),
 		rollups:   cfg.Rollups,
 		keys:      cache.New[keysOf, []reads.AttributeKeyRow](maxKeyLists, cfg.Now),
 		named:     cache.New[keysOf, []string](maxKeyLists, cfg.Now),

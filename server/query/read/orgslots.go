@@ -10,12 +10,19 @@ import (
 	"github.com/svc-observability/svc/server/principal"
 )
 
+// Places are shared by the nodes of an installation.
+type Places interface {
+	// Take waits for a place of a key. The caller calls release once, after its work. The error is that of the context.
+	Take(ctx context.Context, key string) (release func(), err error)
+}
+
 // OrgSlots bounds the statements of one organization that run at once: one full dashboard does not hold up other organizations.
 // It is safe for concurrent use.
 type OrgSlots struct {
-	each int
-	mu   sync.Mutex
-	orgs map[principal.OrgID]*orgSlots
+	each   int
+	shared Places
+	mu     sync.Mutex
+	orgs   map[principal.OrgID]*orgSlots
 }
 
 type orgSlots struct {
@@ -23,9 +30,9 @@ type orgSlots struct {
 	users int // running or waiting
 }
 
-// NewOrgSlots returns slots, so many for each organization.
-func NewOrgSlots(each int) *OrgSlots {
-	return &OrgSlots{each: each, orgs: map[principal.OrgID]*orgSlots{}}
+// NewOrgSlots returns slots, so many for each organization. Shared has as many places on all nodes together; nil means one node.
+func NewOrgSlots(each int, shared Places) *OrgSlots {
+	return &OrgSlots{each: each, shared: shared, orgs: map[principal.OrgID]*orgSlots{}}
 }
 
 // Acquire waits for a slot. The caller calls release once, after the statement.
@@ -51,11 +58,21 @@ func (s *OrgSlots) Acquire(ctx context.Context, org principal.OrgID) (release fu
 	}
 	select {
 	case o.slots <- struct{}{}:
-		return func() { <-o.slots; leave() }, nil
 	case <-ctx.Done():
 		leave()
 		return nil, waited(ctx)
 	}
+	release = func() { <-o.slots; leave() }
+	if s.shared == nil {
+		return release, nil
+	}
+	// A shared place comes last, so few callers of a node wait for one at once.
+	giveBack, err := s.shared.Take(ctx, string(org))
+	if err != nil {
+		release()
+		return nil, waited(ctx)
+	}
+	return func() { giveBack(); release() }, nil
 }
 
 // Idle reports whether no statement runs or waits.

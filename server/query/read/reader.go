@@ -24,12 +24,6 @@ type Config struct {
 	CacheBytes int
 }
 
-// Places are shared by the nodes of an installation.
-type Places interface {
-	// Take waits for a place of a key. The caller calls release once, after its work. The error is that of the context.
-	Take(ctx context.Context, key string) (release func(), err error)
-}
-
 // ConfinedWarehouse is the part of *warehouse.Warehouse that a Reader needs.
 type ConfinedWarehouse interface {
 	Warehouse
@@ -57,10 +51,9 @@ type Reader struct {
 	warehouse ConfinedWarehouse
 	now       func() time.Time
 	slots     *OrgSlots
+	sql       *OrgSlots
 	work      chan struct{} // nil for the reads of people
-	// shared and sharedSQL are nil on one node.
-	shared, sharedSQL Places
-	results           *results
+	results   *results
 }
 
 // NewReader returns a reader.
@@ -82,10 +75,9 @@ func NewReader(cfg Config) *Reader {
 	return &Reader{
 		warehouse: cfg.Warehouse,
 		now:       cfg.Now,
-		slots:     NewOrgSlots(cfg.PerOrganization),
+		slots:     NewOrgSlots(cfg.PerOrganization, cfg.Shared),
+		sql:       NewOrgSlots(limits.SQLStatementsOfOrganization, cfg.SharedSQL),
 		work:      work,
-		shared:    cfg.Shared,
-		sharedSQL: cfg.SharedSQL,
 		results:   newResults(cfg.CacheBytes, cfg.Now),
 	}
 }
@@ -109,37 +101,33 @@ func (r *Reader) Query(ctx context.Context, org principal.OrgID, sql string, arg
 	return rows, nil
 }
 
-// acquire waits for a slot of the organization, and for one of background work if the reader is for that. A place that the nodes share
-// comes last, so few callers of a node wait for one at once.
+// acquire waits for a slot of the organization, and for one of background work if the reader is for that.
 func (r *Reader) acquire(ctx context.Context, org principal.OrgID) (func(), error) {
 	release, err := r.slots.Acquire(ctx, org)
+	if err != nil || r.work == nil {
+		return release, err
+	}
+	select {
+	case r.work <- struct{}{}:
+		return func() { <-r.work; release() }, nil
+	case <-ctx.Done():
+		release()
+		return nil, ctx.Err()
+	}
+}
+
+// acquireSQL waits for a slot of SQL first: a statement that waits for it takes no slot from other reads.
+func (r *Reader) acquireSQL(ctx context.Context, org principal.OrgID) (func(), error) {
+	releaseSQL, err := r.sql.Acquire(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	if r.work != nil {
-		select {
-		case r.work <- struct{}{}:
-			return func() { <-r.work; release() }, nil
-		case <-ctx.Done():
-			release()
-			return nil, ctx.Err()
-		}
-	}
-	return also(ctx, release, r.shared, org)
-}
-
-// also takes a place that the nodes share, if they do. The returned function gives it back, and then calls release. On an error, also has
-// called release.
-func also(ctx context.Context, release func(), places Places, org principal.OrgID) (func(), error) {
-	if places == nil {
-		return release, nil
-	}
-	leave, err := places.Take(ctx, string(org))
+	release, err := r.acquire(ctx, org)
 	if err != nil {
-		release()
-		return nil, waited(ctx)
+		releaseSQL()
+		return nil, err
 	}
-	return func() { leave(); release() }, nil
+	return func() { release(); releaseSQL() }, nil
 }
 
 // SelectConfined runs SQL of users in the warehouse, in a slot of the organization. Callers share the result and must not change it.
@@ -147,14 +135,12 @@ func (r *Reader) SelectConfined(
 	ctx context.Context,
 	org principal.OrgID,
 	sql string,
-	limits warehouse.TenantLimits,
+	bounds warehouse.TenantLimits,
 ) (*warehouse.TenantResult, error) {
 	run := func() (*warehouse.TenantResult, error) {
+		began := time.Now()
 		patient, cancel := context.WithTimeoutCause(ctx, warehouse.TenantPatience, warehouse.ErrTenantBusy)
-		release, err := r.acquire(patient, org)
-		if err == nil {
-			release, err = also(patient, release, r.sharedSQL, org)
-		}
+		release, err := r.acquireSQL(patient, org)
 		busy := ctx.Err() == nil && patient.Err() != nil
 		cancel()
 		if err != nil {
@@ -164,13 +150,15 @@ func (r *Reader) SelectConfined(
 			return nil, err
 		}
 		defer release()
-		return r.warehouse.SelectConfined(ctx, org, sql, limits)
+		rest := bounds
+		rest.Wait = max(warehouse.TenantPatience-time.Since(began), time.Millisecond)
+		return r.warehouse.SelectConfined(ctx, org, sql, rest)
 	}
 	keep := staleFor(ctx)
 	if keep == 0 {
 		return run()
 	}
-	return Coalesce(ctx, r, keyOf("sql", org, sql, limits), keep, func() (*warehouse.TenantResult, int, error) {
+	return Coalesce(ctx, r, keyOf("sql", org, sql, bounds), keep, func() (*warehouse.TenantResult, int, error) {
 		result, err := run()
 		if err != nil {
 			return nil, 0, err

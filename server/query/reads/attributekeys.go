@@ -7,8 +7,7 @@ import (
 	"github.com/svc-observability/svc/server/query/sqlbuild"
 )
 
-// platformKeys is the beginning of the keys that the platform itself sets, at resources only. Lists leave them out; queries can still
-// name them.
+// platformKeys is the beginning of the keys that the platform itself sets at resources. Lists leave them out; queries can still name them.
 const platformKeys = "svc_"
 
 // AttributeKeyList selects the attribute keys that were sent in the hours of a window.

@@ -52,7 +52,7 @@ type publicResult[V any] struct {
 func newPublicReads[V any](keep, keepFailed time.Duration) *publicReads[V] {
 	return &publicReads[V]{
 		kept: cache.New[string, publicResult[V]](publicEntries, time.Now), keep: keep, keepFailed: keepFailed,
-		slots: make(chan struct{}, publicAtOnce), each: read.NewOrgSlots(limits.SharedReads),
+		slots: make(chan struct{}, publicAtOnce), each: read.NewOrgSlots(limits.SharedReads, nil),
 	}
 }
 
