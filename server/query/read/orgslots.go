@@ -62,17 +62,17 @@ func (s *OrgSlots) Acquire(ctx context.Context, org principal.OrgID) (release fu
 		leave()
 		return nil, waited(ctx)
 	}
-	release = func() { <-o.slots; leave() }
+	giveBackOwn := func() { <-o.slots; leave() }
 	if s.shared == nil {
-		return release, nil
+		return giveBackOwn, nil
 	}
 	// A shared place comes last, so few callers of a node wait for one at once.
 	giveBack, err := s.shared.Take(ctx, string(org))
 	if err != nil {
-		release()
+		giveBackOwn()
 		return nil, waited(ctx)
 	}
-	return func() { giveBack(); release() }, nil
+	return func() { giveBack(); giveBackOwn() }, nil
 }
 
 // Idle reports whether no statement runs or waits.
