@@ -97,7 +97,7 @@ var exemptions = []exemption{
 	{
 		`installSourceHost|connectPlanetScaleIntegration|installChatConnector|startChatIdentityLink`,
 		`CallbackHostUnavailableError|IntegrationsConfigurationError`, "",
-		"a setting of the server: TestIntegrationSettings, and TestPublicURLProblem in server/app",
+		"a setting of the server: TestIntegrationSettings, and TestAddressProblem in server/integrations",
 	},
 	{`deleteScrapeTarget`, `ScrapeTargetValidationError`, "", "takes a target of an integration: testScrapeTargetRules in " +
 		"server/store/storetest"},
