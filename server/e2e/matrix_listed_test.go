@@ -709,8 +709,8 @@ func (o *operated) link(t *testing.T, mode string) map[string]any {
 func TestMatrixNames(t *testing.T) {
 	sources := map[string]string{}
 	for _, dir := range []string{
-		".", "../app", "../rpc", "../services/organization", "../services/dashboards/links", "../services/logs", "../services/logpushconnectors",
-		"../services/sessionreplays",
+		".", "../app", "../integrations", "../rpc", "../services/organization", "../services/dashboards/links", "../services/logs",
+		"../services/logpushconnectors", "../services/sessionreplays",
 	} {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
