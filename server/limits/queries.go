@@ -163,7 +163,7 @@ func queries() []Limit {
 		count("PatternShapes", PatternShapes, "A sample is also drawn when the log records of a window have %s shapes or more."),
 		characters("PatternBody", PatternBody, "The pattern of a log record comes from the first %s of its body."),
 		count("PatternWords", PatternWords, "The pattern has the first %s words of these characters. One wildcard stands for the others."),
-		count("PatternsFound", PatternsFound, "After %s patterns, each further kind of log record belongs to the pattern of a single wildcard."),
+		count("PatternsFound", PatternsFound, "A search finds at most %s patterns of log records. Records of all other kinds are counted under one pattern, a wildcard."),
 		count("Patterns", Patterns, "A list of patterns of log records has at most %s patterns."),
 		count("KnownNames", KnownNames,
 			"A search that finds nothing names services, operations or attributes that nobody sent, if the window has fewer than %s of that kind."),

@@ -22,8 +22,8 @@ const (
 	OutcomeRetention = 30 * Day
 	// IdempotencyRetention is how long the answer to a request with an Idempotency-Key is remembered.
 	IdempotencyRetention = 24 * time.Hour
-	// IdempotencyLease is the time after which a key is free again when its request never ended, because the process died. It is longer
-	// than any request.
+	// IdempotencyLease bounds the time for which a key is in use. It frees the key of a request whose process died. It is longer than any
+	// request.
 	IdempotencyLease = 2 * time.Minute
 )
 

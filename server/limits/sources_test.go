@@ -139,7 +139,8 @@ func TestBrowserSDK(t *testing.T) {
 	}
 }
 
-// TestShownRows checks that pages of the web application write how many rows they show with a limit of gen/limits.
+// TestShownRows looks for sentences such as "The first 100 spans are shown" in pages of the web application. Their numbers must come from
+// gen/limits.
 func TestShownRows(t *testing.T) {
 	literal := regexp.MustCompile(`The (?:first|newest|latest) \d+`)
 	bound := 0

@@ -71,7 +71,7 @@ func quantileNames() []string { return []string{"p50", "p75", "p90", "p95", "p99
 // distinctNames are the aggregations that count the sessions and people of product events.
 func distinctNames() []string { return []string{"sessions", "persons", "users", "visitors"} }
 
-// Counting lists the aggregations of rows that count things. Their values have no unit and are not negative.
+// Counting lists the aggregations that count rows or distinct values. Their results have no unit and are never negative.
 func Counting() []string {
 	return append([]string{string(Count), string(Rate), string(ErrorCount)}, distinctNames()...)
 }

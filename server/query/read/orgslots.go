@@ -66,7 +66,7 @@ func (s *OrgSlots) Acquire(ctx context.Context, org principal.OrgID) (release fu
 	if s.shared == nil {
 		return giveBackOwn, nil
 	}
-	// A shared place comes last, so few callers of a node wait for one at once.
+	// A caller waits for a shared place only while it holds a slot of this node. So few callers of a node ask Redis at once.
 	giveBack, err := s.shared.Take(ctx, string(org))
 	if err != nil {
 		giveBackOwn()
