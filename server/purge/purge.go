@@ -110,12 +110,9 @@ func (p *Purger) sweep(parent context.Context) time.Duration {
 	defer cancel()
 	newest, err := p.remove(ctx)
 	switch {
-	case err != nil && (ctx.Err() == nil || parent.Err() == nil):
+	case err != nil && parent.Err() == nil:
 		p.cfg.Logger.Warn("telemetry of deleted organizations could not be removed; svc tries again", "error", err)
-		if p.cfg.Nightly { // the statement may go on in the cluster
-			return rarely
-		}
-		return often
+		return p.often()
 	case err != nil || newest.IsZero():
 		return rarely
 	}
@@ -125,13 +122,22 @@ func (p *Purger) sweep(parent context.Context) time.Duration {
 			p.cfg.Logger.Warn("the queue could not be stored before a purge", "error", err)
 		}
 		if _, err := p.remove(ctx); err != nil && ctx.Err() == nil {
-			return often
+			return p.often()
 		}
 	}
-	if time.Since(newest) < recent && !p.cfg.Nightly {
-		return often
+	if time.Since(newest) < recent {
+		return p.often()
 	}
 	return rarely
+}
+
+// often is the time until the next look soon after a deletion or a failure. On a cluster, statements may go on after a failure, so the
+// purger does not repeat them at once.
+func (p *Purger) often() time.Duration {
+	if p.cfg.Nightly {
+		return rarely
+	}
+	return often
 }
 
 func (p *Purger) flush(ctx context.Context) error {
